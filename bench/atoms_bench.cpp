@@ -23,11 +23,11 @@
 #include "weyl/core/quantile.h"
 #include "weyl/core/worst_of.h"
 #include "weyl/models/systems.h"
-#include "weyl/study/allocation_peak.h"
-#include "weyl/study/random_molecules.h"
+#include "weyl/study/cost/allocation_peak.h"
+#include "weyl/study/samples/random_samples.h"
 #include "weyl/tasks/force_field.h"
-#include "weyl/train/accumulate.h"
-#include "weyl/train/optimiser.h"
+#include "weyl/train/loop/accumulate.h"
+#include "weyl/train/loop/optimiser.h"
 #include "weyl/train/recipe.h"
 
 namespace weyl {

@@ -24,7 +24,7 @@
 #include "weyl/ops/autograd/differentiable.h"
 #include "weyl/ops/lie/attention.h"
 #include "weyl/ops/lie/elements.h"
-#include "weyl/study/allocation_peak.h"
+#include "weyl/study/cost/allocation_peak.h"
 
 namespace weyl {
 namespace {

@@ -19,10 +19,10 @@
 #include <vector>
 
 #include "weyl/core/worst_of.h"
-#include "weyl/models/steerable/attention.h"
-#include "weyl/models/steerable/conv.h"
+#include "weyl/models/steerable/encoder.h"
+#include "weyl/models/steerable/layers.h"
 #include "weyl/ops/autograd/differentiable.h"
-#include "weyl/study/allocation_peak.h"
+#include "weyl/study/cost/allocation_peak.h"
 
 namespace weyl {
 namespace {

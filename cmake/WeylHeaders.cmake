@@ -12,8 +12,8 @@ while(roots)
     string(REGEX REPLACE "^#include [<\"](weyl/[^>\"]*)[>\"].*" "\\1" header "${line}")
     if(NOT EXISTS "${source}/src/${header}")
       message(FATAL_ERROR "${file}: includes <${header}>, which does not exist")
-    elseif(header MATCHES "^weyl/(kernels|app|data/makers)/")
-      message(FATAL_ERROR "${file}: includes <${header}>, which is no header for users: kernels/, app/ and data/makers/ "
+    elseif(header MATCHES "^weyl/(kernels|app|makers)/")
+      message(FATAL_ERROR "${file}: includes <${header}>, which is no header for users: kernels/, app/ and makers/ "
         "are not installed")
     endif()
     if(NOT header IN_LIST headers)

@@ -15,8 +15,8 @@
 #include <ATen/ops/tensor.h>
 #include <weyl/models/platonic/options.h>
 #include <weyl/models/systems.h>
-#include <weyl/study/audit.h>
-#include <weyl/train/optimiser.h>
+#include <weyl/study/audit/audit.h>
+#include <weyl/train/loop/optimiser.h>
 
 #include <algorithm>
 #include <cmath>

@@ -13,7 +13,7 @@
 #include <weyl/nn/mlp.h>
 #include <weyl/ops/edges/edges.h>
 #include <weyl/ops/segment.h>
-#include <weyl/study/audit.h>
+#include <weyl/study/audit/audit.h>
 
 #include <cstdio>
 #include <exception>

@@ -15,7 +15,7 @@
 namespace weyl {
 
 /// All that options come to: the numbers that somebody gets to see, what is said of them, or why they are refused.
-struct Outcome {
+struct Effect {
   std::map<std::string, at::Tensor> numbers;
   std::map<std::string, std::string> words;
   std::string refused;
@@ -23,11 +23,11 @@ struct Outcome {
 
 /// `make()`, its error as a refusal.
 template <class F>
-Outcome outcome_of(const F& make) {
+Effect outcome_of(const F& make) {
   try {
     return make();
   } catch (const Error& error) {
-    Outcome refused;
+    Effect refused;
     refused.refused = error.what();
     return refused;
   }
@@ -35,7 +35,7 @@ Outcome outcome_of(const F& make) {
 
 /// Equal to rounding: an option that only changes the order of sums, such as where positions are counted from,
 /// changes nothing.
-inline bool same(const Outcome& a, const Outcome& b) {
+inline bool same(const Effect& a, const Effect& b) {
   const auto alike = [](const auto& x, const auto& y) {
     const at::Tensor &p = x.second, &q = y.second;
     return x.first == y.first && p.sizes() == q.sizes() && p.scalar_type() == q.scalar_type() &&
@@ -48,12 +48,12 @@ inline bool same(const Outcome& a, const Outcome& b) {
 /// Whether any other value of a key (of `values`, or those that its type suggests) changes what options come to.
 /// `usual`: what `base` comes to.
 template <class S, class F>
-bool has_effect(const S& base, const std::string& key, const F& outcome, const Outcome& usual,
+bool has_effect(const S& base, const std::string& key, const F& outcome, const Effect& usual,
                 const OtherValues& values = {}) {
   const auto visit = [](S& o) { return Visit([&o](Fields& f) { fields(f, o); }); };
   S reference = base;
   const bool reached = Flip::reach(visit(reference), key);
-  const Outcome before = reached ? outcome(reference) : usual;
+  const Effect before = reached ? outcome(reference) : usual;
   if (!before.refused.empty()) {
     return true;  // what it stands in is refused, and it with that
   }
@@ -74,7 +74,7 @@ void expect_effects(const std::string& name, const S& base, const F& outcome, co
                     const std::string& begin = "") {
   S listed = base;
   const std::vector<std::string> keys = Flip::keys([&](Fields& f) { fields(f, listed); });
-  const Outcome usual = outcome(base);
+  const Effect usual = outcome(base);
   ASSERT_EQ(usual.refused, "") << name;
   ASSERT_FALSE(usual.numbers.empty()) << name;
   ASSERT_TRUE(same(usual, outcome(base))) << name << ": must come out the same twice";
@@ -104,7 +104,7 @@ inline void wear(Model& model) {
 }
 
 /// What a model is made of: its parameters as they are drawn, and how they are treated.
-inline void record_parameters(const Model& model, Outcome& outcome) {
+inline void record_parameters(const Model& model, Effect& outcome) {
   for (const Parameter& p : model.parameters()) {
     outcome.numbers["weight " + p.name] = p.tensor.detach().clone();
     outcome.words["weight " + p.name] =

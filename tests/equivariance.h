@@ -16,7 +16,7 @@
 #include "weyl/core/worst_of.h"
 #include "weyl/models/model.h"
 #include "weyl/ops/frames/group_tables.h"
-#include "weyl/study/transformations.h"
+#include "weyl/study/audit/transformations.h"
 
 namespace weyl::equivariance {
 

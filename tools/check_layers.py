@@ -24,24 +24,35 @@ BELOW = {
     "models": ["core", "config", "algebra", "carriers", "ops", "nn"],
     "tasks": ["core", "config", "algebra", "carriers", "ops", "nn", "models"],
     "saved": ["core", "config", "carriers", "models", "tasks"],
-    "data": ["core", "config", "algebra", "carriers", "dynamics"],
+    "data": ["core", "config", "algebra", "carriers"],
+    "makers": ["core", "config", "algebra", "carriers", "data", "dynamics"],
     "train": ["core", "config", "carriers", "data", "ops", "nn", "models", "tasks", "saved"],
     "predict": ["core", "config", "carriers", "data", "tasks", "saved", "train"],
     "study": ["core", "config", "carriers", "data", "ops", "models", "tasks", "saved", "train", "predict"],
-    "app": ["core", "config", "algebra", "carriers", "data", "models", "tasks", "saved", "train", "predict", "study"],
+    "app": ["core", "config", "carriers", "data", "makers", "models", "tasks", "saved", "train", "predict", "study"],
 }
 
-# Folders inside a folder that allow less: whole folder -> everything it may include, itself apart.
-INNER = {
-    "data/formats": ["core", "carriers"],
+# Folders of data/ -> the folders of data/ that they may include, besides their own. Files of data/ itself, the list over
+# the kinds, may include all. A kind is a folder; what joins two of them is said here.
+KINDS = {
+    "containers": [],
+    "base": [],
+    "atoms": ["base", "containers"],
+    "bodies": ["base", "clouds"],  # meshes
+    "clouds": ["base", "containers", "atoms", "images"],  # .npz files that are no frames and no digits
+    "images": ["base", "containers", "volumes"],  # predictions, which are written as either
+    "particles": ["base", "containers"],
+    "poses": ["base"],
+    "tensors": ["base", "containers", "poses"],  # sequences with a missing pose are tensor files
+    "volumes": ["base", "containers"],
 }
 
 # A system of models/ is a folder of its own; only these files of models/ know all systems.
 KNOW_ALL_SYSTEMS = ["models/options.h", "models/options.cpp", "models/systems.h", "models/systems.cpp"]
 
 # Nothing here may reach torch, not even through another header: these files go to the library without torch.
-TORCH_FREE_FOLDERS = ["kernels", "config", "data/formats"]
-TORCH_FREE_NAMES = ["options.h", "options.cpp"]
+TORCH_FREE_FOLDERS = ["kernels", "config", "data/containers", "makers"]
+TORCH_FREE_NAMES = ["options.h", "options.cpp", "files.h"]
 TORCH = re.compile(r"^(torch|ATen|c10|caffe2)/")
 
 # Kernel files that are compiled once for each instruction set, by the list `vector_kernels` of this file. Nothing of the
@@ -57,37 +68,44 @@ BANNED_IN_SRC = re.compile(r"^(ATen/(ATen|Functions|NativeFunctions)\.h)$")
 
 # Headers that stand in one file each, or in the files of one concept.
 ONE_HOME = [
-    (re.compile(r"^CLI/"), [f"app/command_line{part}.cpp" for part in ("", "_arguments", "_completion", "_draft", "_verbs")]),
+    (re.compile(r"^CLI/"), ["app/cli/arguments.cpp", "app/cli/command_line.cpp", "app/cli/verb_tree.cpp", "app/verbs/completion.cpp"]),
     (re.compile(r"^toml\+\+/|^toml\.hpp$"), ["config/toml.cpp"]),
-    (re.compile(r"^dlfcn\.h$"), ["core/module.cpp", "data/makers/xtb.cpp", "study/device.cpp", "app/engine.cpp"]),
-    (re.compile(r"^(hdf5|hdf5_hl|H5\w+)\.h$"), ["data/formats/hdf5_module.cpp"]),
-    (re.compile(r"^(zip|archive|archive_entry)\.h$"), ["data/formats/archives_module.cpp"]),
-    (re.compile(r"^ft2build\.h$|^freetype/"), ["data/makers/digit_fonts.cpp", "data/makers/digit_renderer.cpp"]),
-    (re.compile(r"^(GraphMol|ForceField|DistGeom|RDGeneral)/"), ["data/makers/rdkit_module.cpp"]),
-    (re.compile(r"^Bullet(Collision|Dynamics)/|^btBullet|^LinearMath/"), ["data/makers/bullet_module.cpp"]),
+    (re.compile(r"^dlfcn\.h$"), ["core/module.cpp", "makers/molecules/xtb.cpp", "study/cost/device.cpp", "app/engine.cpp"]),
+    (re.compile(r"^(hdf5|hdf5_hl|H5\w+)\.h$"), ["data/clouds/hdf5_module.cpp"]),
+    (re.compile(r"^(zip|archive|archive_entry)\.h$"), ["data/containers/archives_module.cpp"]),
+    (re.compile(r"^ft2build\.h$|^freetype/"), ["makers/images/glyphs.cpp"]),
+    (re.compile(r"^(GraphMol|ForceField|DistGeom|RDGeneral)/"), ["makers/molecules/rdkit_module.cpp"]),
+    (re.compile(r"^Bullet(Collision|Dynamics)/|^btBullet|^LinearMath/"), ["makers/bodies/bullet_module.cpp"]),
     (re.compile(r"^torch/csrc/autograd/(custom_function|function)\.h$"), ["ops/autograd/differentiable.cpp", "ops/autograd/recompute.cpp"]),
 ]
 # Only in .cpp files that do not reach torch.
 QUIET = re.compile(r"^(spdlog|fmt)/")
 
+# What opens a block that functions stand in.
+CONTAINER = re.compile(r"^(template\s*<.*>\s*)?(inline\s+)?(namespace|class|struct|union|enum|extern \"C\")\b")
+# Texts and comments, whose brackets are none of the code.
+NO_CODE = re.compile(r'R"\w*\(.*?\)\w*"|"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])\'|//[^\n]*', re.DOTALL)
+
 VAGUE = {"utils", "util", "common", "misc", "helpers", "helper"}
 LONGEST = 800
+LONGEST_FUNCTION = 80
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
 
 def includes_of(path):
-    """(line number, header) of each include."""
+    """(line number, header) of each include; one in quotes that is none of the project's keeps its first quote."""
     found = []
     for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1):
         match = INCLUDE.match(line)
         if match:
-            found.append((number, match.group(2)))
+            quoted = match.group(1) == '"' and not match.group(2).startswith("weyl/")
+            found.append((number, ('"' if quoted else "") + match.group(2)))
     return found
 
 
 def system_of(name):
-    """models/platonic/rope.h -> platonic; models/model.h -> None."""
+    """models/platonic/position_encoding.h -> platonic; models/model.h -> None."""
     parts = name.split("/")
     return parts[1] if len(parts) > 2 and parts[0] == "models" else None
 
@@ -169,10 +187,11 @@ class Tree:
         if target not in self.files:
             self.fault(name, line, f"includes weyl/{target}, which does not exist")
             return
-        for inner, allowed in INNER.items():
-            if name.startswith(inner + "/") and not target.startswith(inner + "/") and other not in allowed:
-                self.fault(name, line, f"{inner} may include {', '.join(allowed)}, got weyl/{target}")
-                return
+        if folder == other == "data" and name.count("/") > 1:
+            kind, wanted = name.split("/")[1], target.split("/")[1] if target.count("/") > 1 else "the list over the kinds"
+            if wanted != kind and wanted not in KINDS.get(kind, []):
+                allowed = ", ".join(KINDS.get(kind, [])) or "no other folder of data"
+                self.fault(name, line, f"data/{kind} may include {allowed}, got weyl/{target}")
         if other != folder and other not in BELOW[folder]:
             allowed = ", ".join(BELOW[folder]) or "nothing else"
             self.fault(name, line, f"{folder} may include {allowed}, got weyl/{target}")
@@ -181,6 +200,9 @@ class Tree:
             self.fault(name, line, f"only models/options and models/systems know all systems, got weyl/{target}")
 
     def check_third_party(self, name, line, header):
+        if header.startswith('"'):
+            self.fault(name, line, f"headers of the project are included as weyl/..., got {header}\"")
+            return
         if BANNED.match(header) or BANNED_IN_SRC.match(header):
             self.fault(name, line, f"<{header}> may stand nowhere in src/: include the operators used one by one")
         for pattern, homes in ONE_HOME:
@@ -205,13 +227,55 @@ class Tree:
                 self.fault(name, 1, f"defines {local} for itself as {names[0].split('/')[-1]} does, with which it is compiled: "
                                     "give one another name")
 
-    def check_idle_edges(self):
+    def long_functions(self):
+        """(file, line, lines) of the functions of more than LONGEST_FUNCTION lines, which are listed and no fault."""
+        found = []
+        for name in self.files:
+            text = (self.src / name).read_text(encoding="utf-8", errors="replace")
+            code = NO_CODE.sub(lambda match: "\n" * match.group().count("\n"), text)
+            code = re.sub(r"^\s*#[^\n]*", "", code, flags=re.MULTILINE)
+            blocks, statement, line, begin = [], "", 1, 1  # open blocks: the line of a function, or None
+            for c in code:
+                if c == "\n":
+                    line += 1
+                if c == "{":
+                    inside = any(block is not None for block in blocks)
+                    function = not inside and not CONTAINER.match(statement.strip()) and "(" in statement
+                    blocks.append(begin if function else None)
+                elif c == "}" and blocks:
+                    block = blocks.pop()
+                    if block is not None and line - block + 1 > LONGEST_FUNCTION:
+                        found.append((name, block, line - block + 1))
+                if c in "{};":
+                    statement = ""
+                else:
+                    if not statement.strip() and not c.isspace():
+                        begin = line
+                    statement += c
+        return found
+
+    def check_unused_edges(self):
         used = {(name.split("/")[0], header[5:].split("/")[0])
                 for name, includes in self.files.items() for _, header in includes if header.startswith("weyl/")}
         for folder, below in BELOW.items():
             for other in below:
                 if (folder, other) not in used:
                     self.faults.append(f"tools/check_layers.py:1: no file of {folder} includes {other}: take the edge out")
+        for kind in KINDS:
+            reached, todo = set(), list(KINDS[kind])
+            while todo:
+                other = todo.pop()
+                if other not in reached:
+                    reached.add(other)
+                    todo += KINDS[other]
+            if kind in reached:
+                self.faults.append(f"tools/check_layers.py:1: folders of data include each other in a circle, by {kind}")
+        inside = {(name.split("/")[1], header.split("/")[2]) for name, includes in self.files.items() for _, header in includes
+                  if name.startswith("data/") and name.count("/") > 1 and header.startswith("weyl/data/")}
+        for kind, others in KINDS.items():
+            for other in others:
+                if (kind, other) not in inside:
+                    self.faults.append(f"tools/check_layers.py:1: no file of data/{kind} includes data/{other}: take the edge out")
 
     def check_cycles(self):
         state = {}
@@ -260,7 +324,7 @@ class Tree:
         vector_kernels = self.vector_kernels()
         self.check_vector_kernels(vector_kernels)
         self.check_local_names(vector_kernels)
-        self.check_idle_edges()
+        self.check_unused_edges()
         self.check_cycles()
         for place in ("tests", "bench", "examples"):
             for path in sorted((self.root / place).rglob("*")):
@@ -283,6 +347,8 @@ def main(arguments):
         print(fault)
     if not faults:
         print(f"check_layers: {len(tree.files)} files keep to their floors")
+        for name, line, lines in tree.long_functions():
+            print(f"src/weyl/{name}:{line}: a function of {lines} lines; about {LONGEST_FUNCTION} are enough")
     return 1 if faults else 0
 
 

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
 """Prints how large the house is: files, lines, headers with one user, and what a header reaches.
 
-    tools/house_figures.py [ROOT] [--reach HEADER]     HEADER below src/weyl, default saved/predictor.h
+    tools/house_figures.py [ROOT] [--reach HEADER] [--build FOLDER]
 
-A header reaches the headers that it includes, the sources that define them, and what these include.
+HEADER is below src/weyl, default saved/predictor.h. With FOLDER, a build of everything (build/release), also the objects of
+the libraries, the test executables and the libraries that the program and libweyl need. A header reaches the headers that it includes, the sources that define them, and what these include.
 """
 
 import argparse
 import pathlib
 import re
+import subprocess
 
 INCLUDE = re.compile(r'^\s*#\s*include "weyl/([^"]+)"', re.MULTILINE)
 
@@ -17,6 +19,7 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("root", nargs="?", default=pathlib.Path(__file__).resolve().parent.parent, type=pathlib.Path)
     arguments.add_argument("--reach", default="saved/predictor.h")
+    arguments.add_argument("--build", type=pathlib.Path)
     given = arguments.parse_args()
     src = given.root / "src" / "weyl"
     texts = {p.relative_to(src).as_posix(): p.read_text(encoding="utf-8")
@@ -43,6 +46,16 @@ def main():
           f"of which in data/ {sum(lines[name] for name in reached if name.startswith('data/'))}")
     tests = list((given.root / "tests").rglob("*_test.cpp"))
     print(f"test files {len(tests)}")
+    if given.build:
+        objects = list((given.build / "src").rglob("*.o"))
+        executables = [path for path in (given.build / "bin").glob("test.*") if path.is_file()]
+        print(f"objects of the libraries and programs {len(objects)}")
+        print(f"test executables {len(executables)}")
+        for place in ("bin/weyl", "lib/libweyl_base.so", "lib/libweyl.so"):
+            path = given.build / place
+            if path.exists():
+                needed = subprocess.run(["ldd", path], check=True, capture_output=True, text=True).stdout
+                print(f"ldd {place}: {needed.count(chr(10))}")
 
 
 if __name__ == "__main__":

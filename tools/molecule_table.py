@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the rows of src/weyl/data/makers/molecule_table.cpp: one conformer of each molecule.
+"""Prints the rows of src/weyl/makers/molecules/molecule_walker.cpp: one conformer of each molecule.
 
 `python tools/molecule_table.py` needs rdkit (2026.09.1 made the table). ETKDG version 3 embeds 20 conformers with seed
 1, MMFF94 relaxes them, and the one of least energy is kept, its centre of mass at the origin. The maker relaxes it again by the method that it

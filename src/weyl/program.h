@@ -4,8 +4,8 @@
 
 namespace weyl {
 
-/// The program `weyl` with these systems, for the `main` of a program that has one of its own: every verb, configs,
-/// checkpoints and training know them.
+/// Runs the program `weyl` with these systems, for a program with a `main` of its own. Every verb, configs, checkpoints
+/// and training know the systems.
 ///
 ///   int main(int argc, char** argv) {
 ///     weyl::Systems systems = weyl::built_in_systems();
@@ -13,8 +13,8 @@ namespace weyl {
 ///     return weyl::run_program(argc, argv, systems);
 ///   }
 ///
-/// Returns the exit code (docs/cli.md). Errors are printed, never thrown. Meant to be called once: it takes over the
-/// process's signals, log and memory settings.
+/// Returns the exit code (docs/cli.md). Errors are printed, never thrown. Call it once: it takes over the process's
+/// signals, log and memory settings.
 int run_program(int argc, char** argv, const Systems& systems);
 
 }  // namespace weyl

@@ -10,8 +10,8 @@
 #include "weyl/core/json.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/core/tensor_file.h"
-#include "weyl/data/formats/decathlon.h"
-#include "weyl/data/formats/image.h"
+#include "weyl/data/images/image.h"
+#include "weyl/data/volumes/decathlon_index.h"
 
 namespace weyl {
 namespace as_is_test {

@@ -5,7 +5,7 @@
 
 #include "tests/app/program.h"
 #include "weyl/core/random.h"
-#include "weyl/data/formats/extended_xyz.h"
+#include "weyl/data/atoms/extended_xyz.h"
 
 namespace weyl::atoms {
 

@@ -1,6 +1,6 @@
 // Meshes that are no bodies, given to the maker of rigid bodies: one line that names the file, nothing written.
 #include "tests/app/refusals.h"
-#include "weyl/data/makers/rigid_world.h"
+#include "weyl/makers/bodies/rigid_world.h"
 
 namespace weyl {
 namespace broken_meshes_test {

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "tests/app/program.h"
-#include "weyl/app/exit_codes.h"
+#include "weyl/app/terminal/exit_codes.h"
 #include "weyl/core/json.h"
 
 namespace weyl {

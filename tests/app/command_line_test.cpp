@@ -1,12 +1,12 @@
-#include "weyl/app/command_line.h"
+#include "weyl/app/cli/command_line.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
-#include "weyl/app/exit_codes.h"
-#include "weyl/data/files/format_words.h"
-#include "weyl/data/makers/makers.h"
+#include "weyl/app/terminal/exit_codes.h"
+#include "weyl/data/format_words.h"
+#include "weyl/makers/makers.h"
 
 namespace weyl {
 namespace command_line_test {
@@ -42,7 +42,7 @@ TEST(CommandLine, ReadsTrainWithOverridesAnywhere) {
   EXPECT_EQ(c.out, "runs/x");
   EXPECT_EQ(c.machine.device, "cuda:1");
   EXPECT_EQ(c.machine.threads, 2);
-  EXPECT_TRUE(c.talk.quiet && c.talk.json);
+  EXPECT_TRUE(c.output.quiet && c.output.json);
 }
 
 TEST(CommandLine, TurnsDtypeAndSeedOfTrainIntoOverrides) {

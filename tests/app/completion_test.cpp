@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/app/program.h"
-#include "weyl/app/command_line.h"
+#include "weyl/app/cli/command_line.h"
 
 namespace weyl {
 namespace completion_test {

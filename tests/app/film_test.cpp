@@ -1,4 +1,4 @@
-#include "weyl/app/film.h"
+#include "weyl/app/draw/film.h"
 
 #include <gtest/gtest.h>
 

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/app/program.h"
-#include "weyl/app/exit_codes.h"
+#include "weyl/app/terminal/exit_codes.h"
 #include "weyl/core/json.h"
-#include "weyl/data/makers/xtb.h"
+#include "weyl/makers/molecules/xtb.h"
 
 namespace weyl {
 namespace force_recipe_test {

@@ -7,7 +7,7 @@
 #include <sstream>
 
 #include "tests/app/program.h"
-#include "weyl/app/exit_codes.h"
+#include "weyl/app/terminal/exit_codes.h"
 #include "weyl/core/json.h"
 #include "weyl/core/random.h"
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "tests/app/program.h"
-#include "weyl/app/command_line.h"
+#include "weyl/app/cli/command_line.h"
 #include "weyl/core/json.h"
 
 namespace weyl {

@@ -1,4 +1,4 @@
-#include "weyl/app/plot.h"
+#include "weyl/app/draw/plot.h"
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -10,7 +10,7 @@
 #include <fstream>
 
 #include "tests/app/program.h"
-#include "weyl/app/gnuplot_process.h"
+#include "weyl/app/draw/gnuplot.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 

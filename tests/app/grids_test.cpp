@@ -5,7 +5,7 @@
 
 #include "tests/app/program.h"
 #include "weyl/core/json.h"
-#include "weyl/data/formats/image.h"
+#include "weyl/data/images/image.h"
 
 namespace weyl {
 namespace grids_test {

@@ -10,7 +10,7 @@
 #include "weyl/core/json.h"
 #include "weyl/core/tensor_file.h"
 #include "weyl/core/units.h"
-#include "weyl/data/formats/extended_xyz.h"
+#include "weyl/data/atoms/extended_xyz.h"
 
 namespace weyl {
 namespace import_force_field_test {

@@ -8,7 +8,7 @@
 #include "tests/app/program.h"
 #include "weyl/core/tensor_file.h"
 #include "weyl/models/systems.h"
-#include "weyl/train/checkpoint.h"
+#include "weyl/train/loop/checkpoint.h"
 #include "weyl/train/recipe.h"
 
 namespace weyl {

@@ -1,5 +1,5 @@
 // The log on a disk that is full, and beside a stderr that is closed: work goes on, and one line says it.
-#include "weyl/app/log.h"
+#include "weyl/app/terminal/log.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -5,10 +5,10 @@
 #include <cstdlib>
 
 #include "tests/app/program.h"
-#include "weyl/app/exit_codes.h"
+#include "weyl/app/terminal/exit_codes.h"
 #include "weyl/core/json.h"
-#include "weyl/data/makers/smiles.h"
-#include "weyl/data/makers/xtb.h"
+#include "weyl/makers/molecules/smiles.h"
+#include "weyl/makers/molecules/xtb.h"
 
 namespace weyl {
 namespace molecules_test {

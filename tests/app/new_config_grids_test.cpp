@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/app/new_config.h"
-#include "weyl/data/formats/image.h"
+#include "weyl/data/images/image.h"
 
 namespace weyl {
 namespace new_config_grids_test {

@@ -1,4 +1,4 @@
-#include "weyl/app/progress.h"
+#include "weyl/app/terminal/progress.h"
 
 #include <gtest/gtest.h>
 

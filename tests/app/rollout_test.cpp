@@ -6,11 +6,11 @@
 #include <cmath>
 
 #include "tests/app/program.h"
-#include "weyl/app/rollout_text.h"
+#include "weyl/app/terminal/metrics_text.h"
 #include "weyl/core/json.h"
 #include "weyl/core/random.h"
 #include "weyl/core/tensor_file.h"
-#include "weyl/data/formats/rigid_scenes.h"
+#include "weyl/data/bodies/rigid_scenes.h"
 
 namespace weyl {
 namespace rollout_test {

@@ -1,4 +1,4 @@
-#include "weyl/app/shown_metrics.h"
+#include "weyl/app/terminal/shown_metrics.h"
 
 #include <gtest/gtest.h>
 

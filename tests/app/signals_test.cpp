@@ -1,5 +1,5 @@
 // What a signal leaves behind. Each process that a signal ends is a fork of this one.
-#include "weyl/app/signals.h"
+#include "weyl/app/terminal/signals.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -50,7 +50,7 @@ class Signals : public testing::Test {
 
 TEST_F(Signals, EndWithoutLitter) {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    const int status = ended(signal, leave_nothing_unfinished);
+    const int status = ended(signal, remove_unfinished_on_signals);
     ASSERT_TRUE(WIFSIGNALED(status)) << status;
     EXPECT_EQ(WTERMSIG(status), signal);
     EXPECT_EQ(files(), 2) << "after signal " << signal;  // finished and second
@@ -65,7 +65,7 @@ TEST_F(Signals, WithoutTheHandlerLitterStays) {
 TEST_F(Signals, WhatIsIgnoredStaysIgnored) {
   const int status = ended(SIGHUP, [] {
     ::signal(SIGHUP, SIG_IGN);
-    leave_nothing_unfinished();
+    remove_unfinished_on_signals();
   });
   ASSERT_TRUE(WIFEXITED(status)) << status;
   EXPECT_EQ(WEXITSTATUS(status), 7);

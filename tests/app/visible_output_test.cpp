@@ -1,4 +1,4 @@
-#include "weyl/app/visible_output.h"
+#include "weyl/app/terminal/visible_output.h"
 
 #include <gtest/gtest.h>
 

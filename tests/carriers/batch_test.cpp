@@ -11,7 +11,7 @@
 #include "weyl/carriers/consistency.h"
 #include "weyl/carriers/dataset.h"
 #include "weyl/core/check.h"
-#include "weyl/study/allocation_peak.h"
+#include "weyl/study/cost/allocation_peak.h"
 
 namespace weyl {
 namespace batch_test {

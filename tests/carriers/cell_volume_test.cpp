@@ -1,4 +1,4 @@
-#include "weyl/carriers/cell_volume.h"
+#include "weyl/carriers/points.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

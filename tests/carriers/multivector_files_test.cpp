@@ -4,11 +4,11 @@
 
 #include "tests/data/fixtures.h"
 #include "tests/data/folder.h"
-#include "tests/data/formats/refusals.h"
+#include "tests/data/refusals.h"
 #include "weyl/carriers/batch.h"
 #include "weyl/carriers/dataset.h"
 #include "weyl/carriers/origin.h"
-#include "weyl/carriers/points_tensors.h"
+#include "weyl/carriers/points.h"
 #include "weyl/carriers/tensor_format.h"
 
 namespace weyl {

@@ -33,7 +33,7 @@ foreach(file ${package})
 endforeach()
 
 # What users include is there, and nothing else.
-foreach(folder kernels app data/makers)
+foreach(folder kernels app makers)
   if(EXISTS "${prefix}/include/weyl/${folder}")
     message(FATAL_ERROR "headers of ${folder}/ are installed")
   endif()

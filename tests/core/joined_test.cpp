@@ -1,4 +1,4 @@
-#include "weyl/core/joined.h"
+#include "weyl/core/quote.h"
 
 #include <gtest/gtest.h>
 

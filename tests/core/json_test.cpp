@@ -6,7 +6,6 @@
 #include <limits>
 
 #include "weyl/core/check.h"
-#include "weyl/core/json_reader.h"
 
 namespace weyl {
 namespace json_test {

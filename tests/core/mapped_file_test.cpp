@@ -1,5 +1,5 @@
-// Files that others shorten while they are mapped: the program's handler of SIGBUS (app/signals.h) names them.
-#include "weyl/core/mapped_file.h"
+// Files that others shorten while they are mapped: the program's handler of SIGBUS (app/terminal/signals.h) names them.
+#include "weyl/core/input_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -13,10 +13,9 @@
 #include <numeric>
 #include <vector>
 
-#include "weyl/app/signals.h"
+#include "weyl/app/terminal/signals.h"
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/available_memory.h"
-#include "weyl/core/input_file.h"
 
 namespace weyl {
 namespace mapped_file_test {

@@ -1,4 +1,4 @@
-#include "weyl/core/new_files.h"
+#include "weyl/core/output_files.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,7 +9,7 @@
 
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
-#include "weyl/core/read_file.h"
+#include "weyl/core/input_file.h"
 
 namespace weyl {
 namespace new_files_test {

@@ -1,4 +1,4 @@
-#include "weyl/core/overwrite.h"
+#include "weyl/core/output_files.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

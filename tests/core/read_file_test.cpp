@@ -1,4 +1,4 @@
-#include "weyl/core/read_file.h"
+#include "weyl/core/input_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/socket.h>

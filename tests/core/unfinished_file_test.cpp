@@ -1,4 +1,4 @@
-#include "weyl/core/unfinished_file.h"
+#include "weyl/core/atomic_file.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

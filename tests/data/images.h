@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "weyl/carriers/dataset.h"
-#include "weyl/data/formats/image.h"
+#include "weyl/data/images/image.h"
 
 namespace weyl {
 

@@ -11,8 +11,8 @@
 
 #include "tests/all_samples.h"
 #include "weyl/core/check.h"
+#include "weyl/data/atoms/molecules.h"
 #include "weyl/data/options.h"
-#include "weyl/data/sets/molecules.h"
 
 namespace weyl {
 

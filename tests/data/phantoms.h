@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "weyl/data/makers/phantoms.h"
 #include "weyl/data/options.h"
+#include "weyl/makers/volumes/phantoms.h"
 
 namespace weyl {
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "weyl/data/formats/zip_archive.h"
+#include "weyl/data/containers/archives.h"
 
 namespace weyl {
 

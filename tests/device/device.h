@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "weyl/ops/autograd/without_kernels.h"
-#include "weyl/train/device_arithmetic.h"
+#include "weyl/train/loop/compute_settings.h"
 
 namespace weyl {
 

@@ -7,7 +7,7 @@
 #include "tests/models/lie/models.h"
 #include "tests/models/steerable/nets.h"
 #include "tests/tasks/force_field.h"
-#include "weyl/train/accumulate.h"
+#include "weyl/train/loop/accumulate.h"
 
 namespace weyl {
 namespace models_test {

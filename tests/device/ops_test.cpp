@@ -5,7 +5,6 @@
 #include "tests/oracles/kernel_cases.h"
 #include "weyl/core/check.h"
 #include "weyl/ops/attention/attention_forms.h"
-#include "weyl/ops/attention/fused_attention.h"
 
 namespace weyl {
 namespace ops_test {

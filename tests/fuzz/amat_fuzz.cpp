@@ -1,7 +1,7 @@
 #include <cstdlib>
 
 #include "weyl/core/check.h"
-#include "weyl/data/formats/amat.h"
+#include "weyl/data/images/digit_files.h"
 
 /// Text is refused with a DataError, or its images come back from the lines that we write of them.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

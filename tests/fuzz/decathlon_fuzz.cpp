@@ -1,7 +1,7 @@
 #include <cstdlib>
 
 #include "weyl/core/check.h"
-#include "weyl/data/formats/decathlon.h"
+#include "weyl/data/volumes/decathlon_index.h"
 
 /// Text is refused with a DataError, or names at least one modality, class and case, all inside the folder.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

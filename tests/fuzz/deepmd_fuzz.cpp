@@ -6,9 +6,9 @@
 #include <string>
 
 #include "tests/fuzz/frames.h"
-#include "weyl/data/formats/array_values.h"
-#include "weyl/data/formats/deepmd.h"
-#include "weyl/data/formats/npy.h"
+#include "weyl/data/atoms/deepmd.h"
+#include "weyl/data/containers/array.h"
+#include "weyl/data/containers/npy.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 #include <cstdlib>
 
 #include "weyl/core/check.h"
-#include "weyl/data/formats/extended_xyz.h"
+#include "weyl/data/atoms/extended_xyz.h"
 
 namespace {
 

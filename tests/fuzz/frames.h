@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "weyl/core/check.h"
-#include "weyl/data/formats/frame_reader.h"
+#include "weyl/data/atoms/frame_reader.h"
 
 namespace weyl {
 

@@ -1,9 +1,8 @@
 #include <cstdlib>
 
 #include "weyl/core/check.h"
-#include "weyl/data/formats/cifar10.h"
-#include "weyl/data/formats/gzip.h"
-#include "weyl/data/formats/idx.h"
+#include "weyl/data/containers/byte_source.h"
+#include "weyl/data/images/digit_files.h"
 
 /// A file is refused with a DataError, or its array comes back from the bytes that we write of it, also
 /// packed. The same input, repeated, as a batch of CIFAR-10.

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "weyl/core/check.h"
-#include "weyl/data/formats/image.h"
+#include "weyl/data/images/image.h"
 
 namespace {
 

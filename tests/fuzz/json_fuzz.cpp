@@ -6,7 +6,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
-#include "weyl/data/formats/ase_row.h"
+#include "weyl/data/atoms/ase_row.h"
 
 namespace {
 

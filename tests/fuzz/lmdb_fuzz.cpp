@@ -5,9 +5,9 @@
 #include <map>
 #include <string>
 
-#include "tests/data/formats/lmdb_files.h"
+#include "tests/data/atoms/lmdb_files.h"
 #include "tests/fuzz/frames.h"
-#include "weyl/data/formats/ase_lmdb.h"
+#include "weyl/data/atoms/ase_lmdb.h"
 
 namespace {
 

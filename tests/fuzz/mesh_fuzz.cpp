@@ -2,10 +2,8 @@
 #include <cstdlib>
 
 #include "weyl/core/check.h"
-#include "weyl/data/formats/mesh_file.h"
-#include "weyl/data/formats/obj.h"
-#include "weyl/data/formats/ply.h"
-#include "weyl/data/formats/stl.h"
+#include "weyl/data/clouds/mesh_file.h"
+#include "weyl/data/clouds/ply.h"
 
 /// Bytes are refused with a DataError, or their triangles have vertices that are there and finite, and an area.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -2,7 +2,7 @@
 #include <cstdlib>
 
 #include "weyl/core/check.h"
-#include "weyl/data/formats/molecule_npz.h"
+#include "weyl/data/atoms/molecule_npz.h"
 
 /// An archive is refused with a DataError, or its frames fit together, with places that are finite.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

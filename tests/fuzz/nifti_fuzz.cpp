@@ -2,7 +2,7 @@
 #include <cstdlib>
 
 #include "weyl/core/check.h"
-#include "weyl/data/formats/nifti.h"
+#include "weyl/data/volumes/nifti.h"
 
 /// Bytes are refused with a DataError, or the volume has the sizes that it says, an affine and classes that
 /// are in range, and is written again as it was read.

@@ -1,7 +1,7 @@
 #include <cstdlib>
 
 #include "weyl/core/check.h"
-#include "weyl/data/formats/npy.h"
+#include "weyl/data/containers/npy.h"
 
 /// A file is refused with a DataError, or its array comes back from the bytes that we write of it.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

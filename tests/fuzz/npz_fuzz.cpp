@@ -1,8 +1,8 @@
 #include <cstdlib>
 
 #include "weyl/core/check.h"
-#include "weyl/data/formats/npz.h"
-#include "weyl/data/formats/zip_archive.h"
+#include "weyl/data/containers/archives.h"
+#include "weyl/data/containers/npy.h"
 
 /// An archive is refused with a DataError, or its arrays come back from the bytes that we write of them.
 /// Input that is no zip archive becomes a member of one, so that checksums do not keep the fuzzer out.

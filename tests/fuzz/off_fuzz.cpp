@@ -2,7 +2,7 @@
 #include <cstdlib>
 
 #include "weyl/core/check.h"
-#include "weyl/data/formats/off.h"
+#include "weyl/data/clouds/mesh_file.h"
 
 /// Text is refused with a DataError, or its triangles have vertices that are there and finite, and what is
 /// written of it is read as the same.

@@ -3,7 +3,7 @@
 
 #include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
-#include "weyl/data/formats/ply.h"
+#include "weyl/data/clouds/ply.h"
 
 /// Bytes are refused, or the table has the sizes that it says, no larger than the file can hold, and finite coordinates.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "weyl/core/check.h"
-#include "weyl/data/formats/point_clouds.h"
+#include "weyl/data/clouds/point_clouds.h"
 
 /// libhdf5 may die in its child of what it will: that is what the child is for, and no finding. Nothing is
 /// learned of the paths that the child takes.

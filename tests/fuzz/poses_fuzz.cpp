@@ -2,7 +2,7 @@
 #include <cstdlib>
 
 #include "weyl/core/check.h"
-#include "weyl/data/formats/pose_file.h"
+#include "weyl/data/poses/pose_file.h"
 
 /// Text is refused with a DataError, or its poses are finite, rotate without stretching and follow one
 /// another in time. The first byte chooses whether the format is told or named.

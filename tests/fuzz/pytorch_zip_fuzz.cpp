@@ -1,9 +1,8 @@
 #include <cstdlib>
 
 #include "weyl/core/check.h"
-#include "weyl/data/formats/checkpoint_record.h"
-#include "weyl/data/formats/pytorch_zip.h"
-#include "weyl/data/formats/weights.h"
+#include "weyl/data/containers/pytorch_zip.h"
+#include "weyl/data/containers/weights.h"
 
 namespace {
 

@@ -1,5 +1,5 @@
 #include "tests/fuzz/frames.h"
-#include "weyl/data/formats/qm9.h"
+#include "weyl/data/atoms/qm9.h"
 
 /// A text is refused with a DataError, or its frames fit together, with places that are finite and elements
 /// that are known.

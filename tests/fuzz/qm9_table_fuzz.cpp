@@ -1,8 +1,8 @@
 #include <string>
 
 #include "tests/fuzz/frames.h"
-#include "weyl/data/formats/qm9_table.h"
-#include "weyl/data/formats/sdf.h"
+#include "weyl/data/atoms/qm9.h"
+#include "weyl/data/atoms/sdf.h"
 
 /// A table beside a sound SDF file of two molecules is refused with a DataError, or its frames fit together.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "weyl/core/check.h"
-#include "weyl/core/safetensors_checksums.h"
-#include "weyl/data/formats/rigid_scenes.h"
+#include "weyl/core/safetensors.h"
+#include "weyl/data/bodies/rigid_scenes.h"
 
 namespace {
 

@@ -2,9 +2,9 @@
 #include <cstdlib>
 
 #include "weyl/core/check.h"
-#include "weyl/study/scaling/coefficients.h"
 #include "weyl/study/scaling/isoflops.h"
 #include "weyl/study/scaling/repetition.h"
+#include "weyl/study/scaling/tables.h"
 
 /// Bytes are refused, or every run is whole: a name, numbers that are positive and finite, a line of the file; and what
 /// is made of runs before a fit does not fall over.

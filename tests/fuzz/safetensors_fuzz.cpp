@@ -5,7 +5,6 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
-#include "weyl/core/safetensors_checksums.h"
 
 namespace {
 

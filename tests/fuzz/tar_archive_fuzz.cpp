@@ -1,8 +1,8 @@
 #include <vector>
 
 #include "tests/fuzz/frames.h"
-#include "weyl/data/formats/extended_xyz.h"
-#include "weyl/data/formats/tar_archive.h"
+#include "weyl/data/atoms/extended_xyz.h"
+#include "weyl/data/containers/archives.h"
 
 /// An archive is refused with a DataError, or its files are read to their ends, or to a fault of their own.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

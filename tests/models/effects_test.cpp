@@ -27,10 +27,10 @@ std::string text_of(const Symmetry& symmetry) {
 }
 
 /// Parameters, claims, outputs in evaluation and in training, and what the loss of the latter asks of the weights.
-Outcome model_outcome(const SystemOptions& options, const Interface& interface, const Input& input) {
+Effect model_outcome(const SystemOptions& options, const Interface& interface, const Input& input) {
   return outcome_of([&] {
     options.require_effects(&interface);
-    Outcome outcome;
+    Effect outcome;
     const BuildOn wide(at::kCPU, at::kDouble);
     at::manual_seed(3);
     const std::shared_ptr<Model> model = build({options}, interface);
@@ -301,7 +301,7 @@ void fields(Fields& f, IdleOptions& o) {
 
 TEST(EffectsOfOptions, AnOptionThatNothingReadsIsFound) {
   const auto outcome = [](const IdleOptions& o) {
-    Outcome out;
+    Effect out;
     out.numbers["y"] = at::full({1}, o.read, at::kDouble);
     return out;
   };

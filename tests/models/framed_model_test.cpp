@@ -10,7 +10,7 @@
 #include "weyl/models/platonic/options.h"
 #include "weyl/models/systems.h"
 #include "weyl/models/transformer/options.h"
-#include "weyl/study/exact_part.h"
+#include "weyl/study/audit/audit_samples.h"
 
 namespace weyl {
 namespace framed_model_test {

@@ -8,8 +8,8 @@
 #include "weyl/models/platonic/options.h"
 #include "weyl/models/systems.h"
 #include "weyl/models/transformer/options.h"
-#include "weyl/study/audit.h"
-#include "weyl/study/random_tokens.h"
+#include "weyl/study/audit/audit.h"
+#include "weyl/study/samples/random_samples.h"
 
 namespace weyl {
 namespace objects_test {

@@ -9,7 +9,7 @@
 #include "weyl/models/lie/options.h"
 #include "weyl/models/platonic/options.h"
 #include "weyl/models/transformer/options.h"
-#include "weyl/train/checkpoint.h"
+#include "weyl/train/loop/checkpoint.h"
 
 namespace weyl {
 namespace systems_test {

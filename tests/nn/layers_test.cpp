@@ -3,7 +3,6 @@
 #include "tests/gradients.h"
 #include "weyl/core/segments.h"
 #include "weyl/nn/activation.h"
-#include "weyl/nn/batch_norm.h"
 #include "weyl/nn/drop_path.h"
 #include "weyl/nn/linear.h"
 #include "weyl/nn/norms.h"

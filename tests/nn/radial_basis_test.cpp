@@ -6,7 +6,6 @@
 
 #include "tests/gradients.h"
 #include "weyl/core/check.h"
-#include "weyl/nn/gaussian_basis.h"
 
 namespace weyl {
 namespace radial_basis_test {

@@ -191,10 +191,10 @@ TEST(Predictor, DoubtsEachSampleByItsOwnExtent) {
   saved.model = build(options, saved.task->interface(data->schema()));
   ASSERT_EQ(saved.model->dtype(), at::kFloat);
   const Predictor predictor(std::move(saved));
-  EXPECT_EQ(predictor.doubt(pairs({{0, 2}, {1000, 2}, {0, 1e4}})), "");
+  EXPECT_EQ(predictor.data_warning(pairs({{0, 2}, {1000, 2}, {0, 1e4}})), "");
   for (const Points& input : {pairs({{1e5, 2}}), pairs({{1e5, 2}, {0, 1e4}}), pairs({{0, 1e4}, {-1e5, 2}}),
                               pairs({{20, 0.01}, {0, 2}})}) {
-    EXPECT_NE(predictor.doubt(input).find("not exact under translations"), std::string::npos);
+    EXPECT_NE(predictor.data_warning(input).find("not exact under translations"), std::string::npos);
   }
   // In float64 nothing is lost, and nothing by a model that is exact.
   SavedModel wide = potential("transformer", *data);
@@ -202,10 +202,10 @@ TEST(Predictor, DoubtsEachSampleByItsOwnExtent) {
     const BuildOn float64(at::kCPU, at::kDouble);
     wide.model = build(options, wide.task->interface(data->schema()));
   }
-  EXPECT_EQ(Predictor(std::move(wide)).doubt(pairs({{1e5, 2}})), "");
+  EXPECT_EQ(Predictor(std::move(wide)).data_warning(pairs({{1e5, 2}})), "");
   SavedModel exact = potential("transformer", *data);
   exact.model->to(at::kFloat);
-  EXPECT_EQ(Predictor(std::move(exact)).doubt(pairs({{1e5, 2}})), "");
+  EXPECT_EQ(Predictor(std::move(exact)).data_warning(pairs({{1e5, 2}})), "");
 }
 
 // A pose far away in a chain of small steps: its rotations do not make it large.
@@ -226,11 +226,11 @@ TEST(Predictor, DoubtsPosesByTheirTranslationsAlone) {
   poses.elements = at::eye(4, at::kDouble).repeat({4, 1, 1});
   poses.elements[1][0][3] = 0.01;
   poses.elements[3][0][3] = 5.0;
-  EXPECT_EQ(predictor.doubt(poses), "");
+  EXPECT_EQ(predictor.data_warning(poses), "");
   poses.elements.slice(0, 0, 2).select(1, 1).select(1, 3).add_(50);
-  EXPECT_NE(predictor.doubt(poses).find("not exact under translations"), std::string::npos);
+  EXPECT_NE(predictor.data_warning(poses).find("not exact under translations"), std::string::npos);
   poses.elements.slice(0, 0, 2).select(1, 1).select(1, 3).fill_(1);
-  EXPECT_EQ(predictor.doubt(poses), "");
+  EXPECT_EQ(predictor.data_warning(poses), "");
 }
 
 TEST(Predictor, NamesTheSampleThatIsRefused) {

@@ -6,7 +6,7 @@
 #include "weyl/carriers/layout.h"
 #include "weyl/models/systems.h"
 #include "weyl/models/transformer/options.h"
-#include "weyl/study/random_tokens.h"
+#include "weyl/study/samples/random_samples.h"
 
 namespace weyl {
 namespace tensors_test {

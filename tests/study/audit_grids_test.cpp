@@ -2,8 +2,8 @@
 
 #include "tests/toy_grid.h"
 #include "weyl/core/worst_of.h"
-#include "weyl/study/audit.h"
-#include "weyl/study/random_tokens.h"
+#include "weyl/study/audit/audit.h"
+#include "weyl/study/samples/random_samples.h"
 #include "weyl/tasks/classification.h"
 #include "weyl/tasks/segmentation.h"
 

@@ -6,9 +6,9 @@
 #include "weyl/core/check.h"
 #include "weyl/models/platonic/options.h"
 #include "weyl/models/systems.h"
-#include "weyl/study/audit.h"
-#include "weyl/study/random_tokens.h"
-#include "weyl/train/optimiser.h"
+#include "weyl/study/audit/audit.h"
+#include "weyl/study/samples/random_samples.h"
+#include "weyl/train/loop/optimiser.h"
 
 namespace weyl {
 namespace audit_groups_test {

@@ -10,13 +10,13 @@
 
 #include "tests/data/folder.h"
 #include "weyl/carriers/loader.h"
-#include "weyl/data/makers/nbody.h"
-#include "weyl/data/makers/planets.h"
 #include "weyl/data/open.h"
+#include "weyl/makers/particles/nbody.h"
+#include "weyl/makers/particles/planets.h"
 #include "weyl/models/systems.h"
-#include "weyl/study/audit.h"
+#include "weyl/study/audit/audit.h"
 #include "weyl/tasks/task.h"
-#include "weyl/train/optimiser.h"
+#include "weyl/train/loop/optimiser.h"
 #include "weyl/train/recipe.h"
 
 namespace weyl {

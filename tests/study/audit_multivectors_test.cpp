@@ -4,9 +4,9 @@
 #include <set>
 
 #include "tests/models/multivector_probe.h"
-#include "weyl/carriers/points_tensors.h"
-#include "weyl/study/audit.h"
-#include "weyl/study/random_tokens.h"
+#include "weyl/carriers/points.h"
+#include "weyl/study/audit/audit.h"
+#include "weyl/study/samples/random_samples.h"
 
 namespace weyl {
 namespace audit_multivectors_test {

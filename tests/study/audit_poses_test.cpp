@@ -8,9 +8,9 @@
 #include "weyl/carriers/consistency.h"
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/core/check.h"
-#include "weyl/study/audit.h"
-#include "weyl/study/random_tokens.h"
-#include "weyl/study/transformations.h"
+#include "weyl/study/audit/audit.h"
+#include "weyl/study/audit/transformations.h"
+#include "weyl/study/samples/random_samples.h"
 
 namespace weyl {
 namespace audit_poses_test {

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "weyl/core/check.h"
-#include "weyl/study/audit.h"
-#include "weyl/study/random_tokens.h"
+#include "weyl/study/audit/audit.h"
+#include "weyl/study/samples/random_samples.h"
 #include "weyl/tasks/force_field.h"
 
 namespace weyl {

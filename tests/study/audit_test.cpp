@@ -1,4 +1,4 @@
-#include "weyl/study/audit.h"
+#include "weyl/study/audit/audit.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include "weyl/models/platonic/options.h"
 #include "weyl/models/systems.h"
 #include "weyl/models/transformer/options.h"
-#include "weyl/study/random_tokens.h"
+#include "weyl/study/samples/random_samples.h"
 
 namespace weyl {
 namespace audit_test {

@@ -1,4 +1,4 @@
-#include "weyl/study/bench.h"
+#include "weyl/study/cost/bench.h"
 
 #include <ATen/Context.h>
 #include <ATen/ThreadLocalState.h>
@@ -16,15 +16,14 @@
 #include "weyl/models/geomformer/options.h"
 #include "weyl/models/platonic/options.h"
 #include "weyl/models/systems.h"
-#include "weyl/study/allocation_peak.h"
-#include "weyl/study/device.h"
-#include "weyl/study/host_waits.h"
-#include "weyl/study/matrix_products.h"
-#include "weyl/study/random_molecules.h"
-#include "weyl/study/random_tokens.h"
-#include "weyl/study/training_steps.h"
+#include "weyl/study/cost/allocation_peak.h"
+#include "weyl/study/cost/device.h"
+#include "weyl/study/cost/host_waits.h"
+#include "weyl/study/cost/operation_counts.h"
+#include "weyl/study/cost/training_steps.h"
+#include "weyl/study/samples/random_samples.h"
 #include "weyl/tasks/force_field.h"
-#include "weyl/train/accumulate.h"
+#include "weyl/train/loop/accumulate.h"
 
 namespace weyl {
 namespace bench_test {

@@ -3,8 +3,8 @@
 
 #include "tests/train/small_training.h"
 #include "weyl/models/systems.h"
-#include "weyl/study/audit.h"
-#include "weyl/train/checkpoint.h"
+#include "weyl/study/audit/audit.h"
+#include "weyl/train/loop/checkpoint.h"
 
 namespace weyl {
 namespace multivector_training_test {

@@ -1,5 +1,5 @@
 // What models say they need, against every product of a real forward and backward pass.
-#include "weyl/study/operation_counts.h"
+#include "weyl/study/cost/operation_counts.h"
 
 #include <gtest/gtest.h>
 
@@ -17,9 +17,9 @@
 #include "weyl/models/transformer/options.h"
 #include "weyl/models/work.h"
 #include "weyl/ops/autograd/operations.h"
-#include "weyl/study/random_tokens.h"
-#include "weyl/study/training_steps.h"
-#include "weyl/train/accumulate.h"
+#include "weyl/study/cost/training_steps.h"
+#include "weyl/study/samples/random_samples.h"
+#include "weyl/train/loop/accumulate.h"
 
 namespace weyl {
 namespace operation_counts_test {

@@ -1,11 +1,11 @@
-#include "weyl/study/pose_equivariance.h"
+#include "weyl/study/audit/pose_equivariance.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include "weyl/models/lie/options.h"
 #include "weyl/models/systems.h"
-#include "weyl/study/random_tokens.h"
+#include "weyl/study/samples/random_samples.h"
 #include "weyl/tasks/completion.h"
 
 namespace weyl {

@@ -1,11 +1,11 @@
-#include "weyl/study/thread_times.h"
+#include "weyl/study/cost/training_steps.h"
 
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include "weyl/core/check.h"
 #include "weyl/models/systems.h"
-#include "weyl/study/random_tokens.h"
+#include "weyl/study/samples/random_samples.h"
 
 namespace weyl {
 namespace thread_times_test {

@@ -1,10 +1,10 @@
-#include "weyl/study/transformations.h"
+#include "weyl/study/audit/transformations.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include "weyl/core/check.h"
-#include "weyl/study/random_tokens.h"
+#include "weyl/study/samples/random_samples.h"
 
 namespace weyl {
 namespace transformations_test {

@@ -8,7 +8,7 @@
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
-#include "weyl/data/sets/pose_sequences.h"
+#include "weyl/data/poses/pose_sequences.h"
 #include "weyl/ops/lie/elements.h"
 #include "weyl/ops/lie/log.h"
 
@@ -46,7 +46,7 @@ Batch sequences(LieGroup group, int64_t count, int64_t hole = 2) {
 Schema schema(LieGroup group) {
   PoseSequencesDataOptions options;
   options.group = group;
-  return pose_sequences_schema(options);
+  return declared_schema(options);
 }
 
 /// Says what it is told.

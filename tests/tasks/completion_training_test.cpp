@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "weyl/core/random.h"
-#include "weyl/data/makers/pose_sequences.h"
-#include "weyl/data/sets/pose_sequences.h"
+#include "weyl/data/poses/pose_sequences.h"
+#include "weyl/makers/poses/pose_sequences.h"
 #include "weyl/models/lie/options.h"
 #include "weyl/models/systems.h"
 #include "weyl/tasks/completion.h"
-#include "weyl/train/optimiser.h"
+#include "weyl/train/loop/optimiser.h"
 
 namespace weyl {
 namespace completion_training_test {
@@ -35,7 +35,7 @@ InMemory sequences(std::string_view split, int64_t count) {
   batch.labels["flank"] = at::tensor(flank, at::kLong).unsqueeze(1);
   PoseSequencesDataOptions data;
   data.group = LieGroup::so3;
-  return {std::move(batch), pose_sequences_schema(data)};
+  return {std::move(batch), declared_schema(data)};
 }
 
 Metrics trained(lie::Variant variant, const InMemory& train, const InMemory& test) {

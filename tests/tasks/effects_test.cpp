@@ -8,7 +8,7 @@
 #include "tests/tasks/rigid_scenes.h"
 #include "tests/toy_grid.h"
 #include "weyl/carriers/pose_elements.h"
-#include "weyl/data/sets/pose_sequences.h"
+#include "weyl/data/poses/pose_sequences.h"
 #include "weyl/models/lie/options.h"
 #include "weyl/models/systems.h"
 #include "weyl/models/transformer/options.h"
@@ -19,7 +19,7 @@ namespace effects_test {
 
 using Build = std::function<std::shared_ptr<Model>(const Interface&)>;
 
-void record(const std::string& name, const Metrics& metrics, Outcome& outcome) {
+void record(const std::string& name, const Metrics& metrics, Effect& outcome) {
   for (const auto& [metric, value] : metrics) {
     outcome.numbers[name + metric] = at::full({1}, value.value, at::kDouble);
     outcome.words[name + metric] = value.unit;
@@ -27,11 +27,11 @@ void record(const std::string& name, const Metrics& metrics, Outcome& outcome) {
 }
 
 /// What is fitted, the loss, predictions, metrics, and what is said.
-Outcome task_outcome(const TaskOptions& options, const std::shared_ptr<InMemory>& data,
-                     const Build& build_model) {
+Effect task_outcome(const TaskOptions& options, const std::shared_ptr<InMemory>& data,
+                    const Build& build_model) {
   return outcome_of([&] {
     require_effects(options);
-    Outcome outcome;
+    Effect outcome;
     const std::unique_ptr<Task> task = make_task(options);
     require_labels(*task, data->schema());
     task->fit(*data);
@@ -199,7 +199,7 @@ TEST(EffectsOfTasks, Completion) {
   all.input = poses;
   PoseSequencesDataOptions set;
   set.group = group;
-  const auto data = std::make_shared<InMemory>(std::move(all), pose_sequences_schema(set));
+  const auto data = std::make_shared<InMemory>(std::move(all), declared_schema(set));
   const Build net = [](const Interface& interface) {
     lie::Options o;
     o.width = 8;

@@ -13,8 +13,8 @@
 #include "weyl/tasks/classification.h"
 #include "weyl/tasks/completion.h"
 #include "weyl/tasks/force_errors.h"
-#include "weyl/tasks/motion_errors.h"
 #include "weyl/tasks/property.h"
+#include "weyl/tasks/rigid_motion.h"
 #include "weyl/tasks/segmentation.h"
 #include "weyl/tasks/trajectory.h"
 

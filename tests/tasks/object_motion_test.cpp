@@ -9,7 +9,6 @@
 #include "weyl/algebra/clifford/embeddings.h"
 #include "weyl/carriers/layout.h"
 #include "weyl/core/check.h"
-#include "weyl/tasks/moved_objects.h"
 
 namespace weyl {
 namespace object_motion_test {

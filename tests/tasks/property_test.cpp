@@ -12,7 +12,7 @@
 #include "weyl/models/gatr/options.h"
 #include "weyl/models/systems.h"
 #include "weyl/tasks/test_time_rotations.h"
-#include "weyl/train/optimiser.h"
+#include "weyl/train/loop/optimiser.h"
 
 namespace weyl {
 namespace property_test {

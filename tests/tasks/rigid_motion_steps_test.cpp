@@ -8,7 +8,7 @@
 #include "weyl/carriers/layout.h"
 #include "weyl/carriers/loader.h"
 #include "weyl/core/check.h"
-#include "weyl/study/audit.h"
+#include "weyl/study/audit/audit.h"
 
 namespace weyl {
 namespace rigid_motion_steps_test {

@@ -11,8 +11,8 @@
 #include "weyl/models/platonic/options.h"
 #include "weyl/models/systems.h"
 #include "weyl/models/transformer/options.h"
-#include "weyl/study/audit.h"
-#include "weyl/train/optimiser.h"
+#include "weyl/study/audit/audit.h"
+#include "weyl/train/loop/optimiser.h"
 
 namespace weyl {
 namespace rigid_motion_training_test {

@@ -1,4 +1,4 @@
-#include "weyl/tasks/saved_numbers.h"
+#include "weyl/tasks/label_statistics.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

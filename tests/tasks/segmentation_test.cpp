@@ -5,7 +5,6 @@
 
 #include "tests/toy_grid.h"
 #include "weyl/core/check.h"
-#include "weyl/tasks/segmentation_loss.h"
 #include "weyl/tasks/sliding_window.h"
 
 namespace weyl {

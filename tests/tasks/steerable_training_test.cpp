@@ -10,7 +10,7 @@
 #include "weyl/models/systems.h"
 #include "weyl/tasks/classification.h"
 #include "weyl/tasks/segmentation.h"
-#include "weyl/train/optimiser.h"
+#include "weyl/train/loop/optimiser.h"
 
 namespace weyl {
 namespace steerable_training_test {

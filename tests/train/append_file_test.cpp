@@ -1,4 +1,4 @@
-#include "weyl/train/append_file.h"
+#include "weyl/train/run/append_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

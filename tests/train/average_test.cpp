@@ -1,4 +1,4 @@
-#include "weyl/train/average.h"
+#include "weyl/train/loop/average.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // Which model is the best: the metric that picks it, what has none, and what decides between equal ones.
-#include "weyl/train/best_metric.h"
+#include "weyl/train/loop/best_metric.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@
 #include "tests/train/small_training.h"
 #include "weyl/core/check.h"
 #include "weyl/tasks/classification.h"
-#include "weyl/train/journal.h"
+#include "weyl/train/run/journal.h"
 
 namespace weyl {
 namespace best_metric_test {

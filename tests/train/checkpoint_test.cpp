@@ -1,4 +1,4 @@
-#include "weyl/train/checkpoint.h"
+#include "weyl/train/loop/checkpoint.h"
 
 #include <gtest/gtest.h>
 
@@ -7,9 +7,9 @@
 #include "tests/train/small_training.h"
 #include "weyl/core/check.h"
 #include "weyl/saved/evaluate.h"
-#include "weyl/tasks/flops.h"
-#include "weyl/train/model_card.h"
-#include "weyl/train/threads.h"
+#include "weyl/tasks/task.h"
+#include "weyl/train/loop/compute_settings.h"
+#include "weyl/train/run/model_card.h"
 
 namespace weyl {
 namespace checkpoint_test {

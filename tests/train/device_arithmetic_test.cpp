@@ -1,4 +1,4 @@
-#include "weyl/train/device_arithmetic.h"
+#include "weyl/train/loop/compute_settings.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "weyl/train/environment.h"
+#include "weyl/train/run/environment.h"
 
 namespace weyl {
 namespace device_arithmetic_test {

@@ -20,7 +20,7 @@ namespace effects_test {
 
 /// The rows of metrics.csv (rates, losses, gradients, validations) and the best weights of a short run. Runs repeat to
 /// the last bit, so what is equal here is equal.
-Outcome run_outcome(const TrainOptions& options) {
+Effect run_outcome(const TrainOptions& options) {
   static const Splits data{small_set(24, 1), small_set(8, 2), nullptr};
   return outcome_of([&] {
     const ScratchFolder folder;
@@ -31,7 +31,7 @@ Outcome run_outcome(const TrainOptions& options) {
     request.out = folder / "run";
     request.data = data;
     const TrainResult result = train(recipe, request);
-    Outcome outcome;
+    Effect outcome;
     outcome.words["metrics.csv"] = read_if_there(request.out + "/metrics.csv");
     outcome.words["steps"] = std::to_string(result.steps);
     record_parameters(*load_model(request.out).model, outcome);

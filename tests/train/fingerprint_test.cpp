@@ -1,4 +1,4 @@
-#include "weyl/train/fingerprint.h"
+#include "weyl/train/run/fingerprint.h"
 
 #include <gtest/gtest.h>
 

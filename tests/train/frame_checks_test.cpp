@@ -1,4 +1,4 @@
-#include "weyl/train/frame_checks.h"
+#include "weyl/train/preflight/data_checks.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "weyl/train/journal.h"
+#include "weyl/train/run/journal.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-#include "weyl/train/label_features.h"
+#include "weyl/train/preflight/label_features.h"
 
 #include <gtest/gtest.h>
 

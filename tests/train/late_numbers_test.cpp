@@ -1,5 +1,5 @@
 // Trainings on a device read loss and norm of a step one step late. Here the CPU does the same.
-#include "weyl/train/late_numbers.h"
+#include "weyl/train/loop/late_numbers.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/worst_of.h"
 #include "weyl/models/steerable/options.h"
-#include "weyl/train/loading.h"
+#include "weyl/train/loop/loading.h"
 
 namespace weyl {
 namespace late_numbers_test {

@@ -1,5 +1,5 @@
 // What training and evaluation make of samples that are far from the origin.
-#include "weyl/train/loading.h"
+#include "weyl/train/loop/loading.h"
 
 #include <gtest/gtest.h>
 

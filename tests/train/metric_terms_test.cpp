@@ -1,4 +1,4 @@
-#include "weyl/train/metric_terms.h"
+#include "weyl/train/loop/metric_terms.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "weyl/train/model_card.h"
+#include "weyl/train/run/model_card.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "weyl/train/optimiser.h"
+#include "weyl/train/loop/optimiser.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

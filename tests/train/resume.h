@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "tests/train/small_training.h"
-#include "weyl/data/makers/nbody.h"
+#include "weyl/makers/particles/nbody.h"
 #include "weyl/train/train.h"
 
 /// Runs that are left and gone on with, for the tests of `resume`.

@@ -1,4 +1,4 @@
-#include "weyl/train/run_folder.h"
+#include "weyl/train/run/run_folder.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,4 +1,4 @@
-#include "weyl/train/schedule.h"
+#include "weyl/train/loop/schedule.h"
 
 #include <gtest/gtest.h>
 

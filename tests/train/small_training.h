@@ -9,7 +9,7 @@
 
 #include "weyl/core/random_tensor.h"
 #include "weyl/models/transformer/options.h"
-#include "weyl/train/append_file.h"
+#include "weyl/train/run/append_file.h"
 #include "weyl/train/train.h"
 
 namespace weyl {

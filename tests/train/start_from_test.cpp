@@ -1,5 +1,5 @@
 // Runs that start from given weights, and weights that stay as they are.
-#include "weyl/train/start_from.h"
+#include "weyl/train/loop/start_from.h"
 #include "weyl/models/platonic/options.h"
 #include "weyl/models/transformer/options.h"
 
@@ -11,7 +11,6 @@
 #include "tests/tasks/force_field.h"
 #include "tests/train/small_training.h"
 #include "weyl/core/check.h"
-#include "weyl/train/freeze.h"
 
 namespace weyl {
 namespace start_from_test {

@@ -1,4 +1,4 @@
-#include "weyl/train/tensorboard.h"
+#include "weyl/train/run/tensorboard.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
 // How many threads a run takes: a rule of model and batch, written into the run.
-#include "weyl/train/threads.h"
+#include "weyl/train/loop/compute_settings.h"
 
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 #include "tests/train/small_training.h"
 #include "weyl/core/json.h"
 #include "weyl/models/work.h"
-#include "weyl/tasks/flops.h"
+#include "weyl/tasks/task.h"
 
 namespace weyl {
 namespace threads_test {

@@ -1,4 +1,4 @@
-#include "weyl/train/train_state.h"
+#include "weyl/train/loop/train_state.h"
 
 #include <gtest/gtest.h>
 

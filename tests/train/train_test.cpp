@@ -7,9 +7,9 @@
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
-#include "weyl/data/makers/nbody.h"
+#include "weyl/makers/particles/nbody.h"
 #include "weyl/models/transformer/options.h"
-#include "weyl/train/run_data.h"
+#include "weyl/train/run/run_data.h"
 
 namespace weyl {
 namespace train_test {

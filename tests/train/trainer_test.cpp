@@ -1,4 +1,4 @@
-#include "weyl/train/trainer.h"
+#include "weyl/train/loop/trainer.h"
 
 #include <gtest/gtest.h>
 

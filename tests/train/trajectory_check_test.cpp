@@ -1,5 +1,5 @@
 // Energies and forces of a trajectory that are not of one system of units are refused before they are learned.
-#include "weyl/train/trajectory_check.h"
+#include "weyl/train/preflight/data_checks.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include "tests/data/trajectory.h"
 #include "weyl/core/check.h"
 #include "weyl/core/units.h"
-#include "weyl/data/formats/extended_xyz.h"
+#include "weyl/data/atoms/extended_xyz.h"
 #include "weyl/data/open.h"
 
 namespace weyl {
@@ -35,7 +35,7 @@ class TrajectoryCheck : public ::testing::Test {
   std::string fault(const MoleculesDataOptions& options) {
     recipe.data.set = options;
     const Splits splits = open_splits(recipe.data, nullptr);
-    return doubt_about_forces(recipe, *splits.train);
+    return warning_about_forces(recipe, *splits.train);
   }
 
   Recipe recipe;

@@ -4,7 +4,7 @@
     python tools/goldens/ase_lmdb_fixtures.py
 
 and tests/fixtures/broken/lmdb/ from it: files that must be refused with one line each. What the tests compare
-(tests/data/formats/ase_lmdb_test.cpp) are the numbers below. Written with ase 3.29.0, ase-db-backends 0.11.0 and
+(tests/data/atoms/ase_lmdb_test.cpp) are the numbers below. Written with ase 3.29.0, ase-db-backends 0.11.0 and
 lmdb 3.0.0 (LMDB 0.9.36); times and names of rows are set, so that the same files come out.
 """
 import os

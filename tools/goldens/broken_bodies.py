@@ -2,7 +2,7 @@
 """Writes tests/fixtures/broken/{rigid,mesh}/, files that must be refused with one line each, and sound ones beside them in
 tests/fixtures/rigid/ and tests/fixtures/meshes/.
 
-`python tools/goldens/broken_bodies.py` needs nothing but Python. tests/data/formats/rigid_scenes_test.cpp and mesh_file_test.cpp
+`python tools/goldens/broken_bodies.py` needs nothing but Python. tests/data/bodies/rigid_scenes_test.cpp and mesh_file_test.cpp
 say what each message must name; they fail when a file here has no entry there.
 """
 import json

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes tests/fixtures/broken/{safetensors,npy,npz,pytorch,poses,ply,points}/: files that must be refused with one line each.
 
-`python tools/goldens/broken_files.py` needs nothing but Python. tests/data/formats/broken_files_test.cpp says what each
+`python tools/goldens/broken_files.py` needs nothing but Python. tests/data/broken_files_test.cpp says what each
 message must name; it fails when a file here has no entry there.
 """
 import io

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes tests/fixtures/broken/{xyz,qm9,sdf,molecule_npz,tar}/: files of molecules that must be refused with one line each.
 
-`python tools/goldens/broken_molecules.py` needs nothing but Python. tests/data/formats/broken_molecules_test.cpp says what
+`python tools/goldens/broken_molecules.py` needs nothing but Python. tests/data/atoms/broken_molecules_test.cpp says what
 each message must name; it fails when a file here has no entry there.
 """
 import gzip

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints the constants of tests/data/makers/xtb_test.cpp: GFN2-xTB by tblite, an implementation of its own.
+"""Prints the constants of tests/makers/xtb_test.cpp: GFN2-xTB by tblite, an implementation of its own.
 
 `python tools/goldens/gfn2.py` needs numpy and tblite (0.8.0 made them).
 """

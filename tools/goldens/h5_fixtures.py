@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes tests/fixtures/shapes/*.h5 as h5py does, for tests/data/shapes/shapes_test.cpp, and tests/fixtures/clouds/*.h5, for
-tests/data/sets/clouds_test.cpp.
+"""Writes tests/fixtures/shapes/*.h5 as h5py does, for tests/data/clouds/shapes_test.cpp, and tests/fixtures/clouds/*.h5, for
+tests/data/clouds/clouds_test.cpp.
 
 `python tools/goldens/h5_fixtures.py` needs h5py and numpy.
 """

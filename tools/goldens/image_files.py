@@ -2,9 +2,9 @@
 """Writes tests/fixtures/images/*.png and tests/fixtures/broken/{amat,cifar,idx,image}/.
 
 `python tools/goldens/image_files.py` needs nothing but Python. The PNGs are one picture of 5 rows and 7 columns in
-every kind of PNG, encoded here independently of the library: tests/data/formats/image_file_test.cpp says what its pixels are.
+every kind of PNG, encoded here independently of the library: tests/data/images/image_file_test.cpp says what its pixels are.
 The .jpg files beside them are stb_image_write's, quality 95 (24 x 16: red 10 column, green 15 row, blue 128; 8 x 8:
-grey 30 row). tests/data/formats/broken_files_test.cpp says what each message about a broken file must name.
+grey 30 row). tests/data/broken_files_test.cpp says what each message about a broken file must name.
 """
 import gzip
 import shutil

@@ -3,7 +3,7 @@
 
     python tools/goldens/molecule_fixtures.py
 
-tests/data/formats/extended_xyz_test.cpp says what they hold.
+tests/data/atoms/extended_xyz_test.cpp says what they hold.
 """
 import gzip
 from pathlib import Path

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/fixtures/volumes/*.nii* as nibabel does, for tests/data/formats/nifti_test.cpp.
+"""Writes tests/fixtures/volumes/*.nii* as nibabel does, for tests/data/volumes/nifti_test.cpp.
 
 `python tools/goldens/nifti_fixtures.py` needs nibabel and numpy. It prints what nibabel says of each file: affine, axes, some values.
 """

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes tests/fixtures/numpy/ with numpy itself: `python tools/goldens/numpy_fixtures.py` (numpy 2).
 
-The numbers are simple on purpose: tests/data/formats/npy_test.cpp and npz_test.cpp state them again.
+The numbers are simple on purpose: tests/data/containers/npy_test.cpp and npz_test.cpp state them again.
 """
 from pathlib import Path
 

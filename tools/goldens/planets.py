@@ -2,7 +2,7 @@
 """Golden numbers of planets around a star: semi-implicit Euler under Newton's law, with exact fractions' worth of digits.
 
 Python's decimal numbers with 40 digits, so that the numbers are independent of any floating-point unit. Prints the places
-and velocities after 100 steps of 0.001 of the start that tests/data/makers/planets_test.cpp has.
+and velocities after 100 steps of 0.001 of the start that tests/makers/planets_test.cpp has.
 Usage: python3 tools/goldens/planets.py
 """
 from decimal import Decimal, getcontext

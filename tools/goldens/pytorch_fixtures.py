@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes tests/fixtures/pytorch/ with torch.save: `python tools/goldens/pytorch_fixtures.py` (torch 2.13, numpy 2).
 
-The numbers are simple on purpose: tests/data/formats/pytorch_zip_test.cpp states them again.
+The numbers are simple on purpose: tests/data/containers/pytorch_zip_test.cpp states them again.
 """
 import zipfile
 from collections import OrderedDict

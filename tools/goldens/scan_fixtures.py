@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes files in the layouts of ScanObjectNN and ModelNet40 as h5py does: tests/fixtures/scans/main_split/*.h5 (two variants of
 15 classes, with the masks of objects) and tests/fixtures/modelnet40/*.h5 (40 classes in parts, with normals and faces), for
-tests/data/sets/scans_test.cpp; and tests/fixtures/broken/h5/*.h5, each of which must be refused with one line.
+tests/data/clouds/scans_test.cpp; and tests/fixtures/broken/h5/*.h5, each of which must be refused with one line.
 
 `python tools/goldens/scan_fixtures.py` needs h5py and numpy.
 """

@@ -18,13 +18,12 @@
 #include <variant>
 #include <vector>
 
-#include "weyl/app/command_line.h"
-#include "weyl/app/exit_codes.h"
-#include "weyl/app/log.h"
-#include "weyl/app/out_of_memory.h"
-#include "weyl/app/signals.h"
-#include "weyl/app/verbs.h"
-#include "weyl/app/visible_output.h"
+#include "weyl/app/cli/command_line.h"
+#include "weyl/app/terminal/exit_codes.h"
+#include "weyl/app/terminal/log.h"
+#include "weyl/app/terminal/signals.h"
+#include "weyl/app/terminal/visible_output.h"
+#include "weyl/app/verbs/verbs.h"
 #include "weyl/core/check.h"
 #include "weyl/models/options.h"
 
@@ -107,7 +106,7 @@ int main(int argc, char** argv) {
   occupy_standard_streams();
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit (ulimit -f) is an error that names the file
   const VisibleOutput visible_output;
-  leave_when_out_of_memory();
+  exit_when_out_of_memory();
   catch_lost_files();
   const std::vector<std::string> arguments(argv + (argc > 0 ? 1 : 0), argv + argc);
   try {
@@ -118,7 +117,7 @@ int main(int argc, char** argv) {
       require_stdout();
       return parsed.exit_code;
     }
-    start_log(talk_of(*parsed.command).quiet);
+    start_log(output_of(*parsed.command).quiet);
     const auto ended = [](int code) {
       std::cout << std::flush;
       require_stdout();

@@ -13,15 +13,14 @@
 #include <type_traits>
 #include <vector>
 
-#include "weyl/app/command_line.h"
+#include "weyl/app/cli/command_line.h"
 #include "weyl/app/engine.h"
-#include "weyl/app/exit_codes.h"
-#include "weyl/app/log.h"
-#include "weyl/app/out_of_memory.h"
-#include "weyl/app/report_torch.h"
-#include "weyl/app/signals.h"
-#include "weyl/app/verbs.h"
-#include "weyl/app/visible_output.h"
+#include "weyl/app/terminal/exit_codes.h"
+#include "weyl/app/terminal/log.h"
+#include "weyl/app/terminal/report_torch.h"
+#include "weyl/app/terminal/signals.h"
+#include "weyl/app/terminal/visible_output.h"
+#include "weyl/app/verbs/verbs.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
@@ -71,7 +70,7 @@ void keep_all_freed_memory() {
 
 template <class C>
 void prepare(const C& command) {
-  start_log(command.talk.quiet);
+  start_log(command.output.quiet);
   if constexpr (requires { command.machine; }) {
     set_threads(command.machine);
   }
@@ -107,8 +106,8 @@ int run_program(int argc, char** argv, const Systems& systems) {
   keep_freed_memory();
   std::signal(SIGXFSZ, SIG_IGN);  // a file size limit (ulimit -f) is an error that names the file
   const VisibleOutput visible_output;
-  leave_nothing_unfinished();
-  leave_when_out_of_memory();
+  remove_unfinished_on_signals();
+  exit_when_out_of_memory();
   catch_lost_files();
   int code = run_command({argv + (argc > 0 ? 1 : 0), argv + argc}, systems);
   std::cout << std::flush;
@@ -123,6 +122,6 @@ int run_program(int argc, char** argv, const Systems& systems) {
 }  // namespace weyl
 
 int weyl_engine(int argc, char** argv) {
-  weyl::leave_when_a_library_exits();
+  weyl::tidy_up_when_a_library_exits();
   return weyl::run_program(argc, argv, weyl::built_in_systems());
 }

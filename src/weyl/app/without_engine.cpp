@@ -6,10 +6,11 @@
 #include <variant>
 #include <vector>
 
-#include "weyl/app/command_line.h"
+#include "weyl/app/cli/command_line.h"
 #include "weyl/app/engine.h"
-#include "weyl/app/log.h"
-#include "weyl/app/verbs.h"
+#include "weyl/app/terminal/exit_codes.h"
+#include "weyl/app/terminal/log.h"
+#include "weyl/app/verbs/verbs.h"
 #include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
 #include "weyl/models/options.h"
@@ -39,7 +40,7 @@ int answer_without_engine(const std::vector<std::string>& arguments, const std::
                           const std::string& said) {
   const Parsed parsed = parse_command_line(arguments);
   if (const auto* check = parsed.command ? std::get_if<ConfigCheckCommand>(&*parsed.command) : nullptr) {
-    start_log(check->talk.quiet);
+    start_log(check->output.quiet);
     const int code = run(*check, ModelOptions{});
     std::cout << std::flush;
     return code;

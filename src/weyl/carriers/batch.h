@@ -1,15 +1,37 @@
 #pragma once
 
+#include <ATen/core/Tensor.h>
+#include <array>
 #include <span>
 #include <variant>
 #include <vector>
 
-#include "weyl/carriers/grid.h"
+#include "weyl/algebra/lie/group_list.h"
 #include "weyl/carriers/points.h"
-#include "weyl/carriers/poses.h"
 #include "weyl/carriers/quantity.h"
+#include "weyl/core/segments.h"
 
 namespace weyl {
+
+/// Values on a regular grid: images (B, C, H, W) or volumes (B, C, X, Y, Z), one size per batch.
+struct Grid {
+  at::Tensor values;
+  std::array<double, 3> spacing{1, 1, 1};
+
+  int64_t count() const { return values.size(0); }
+};
+
+/// Tokens that are group elements, in ragged graphs. The matrices `elements` have m = n for SO(n) and m = n + 1
+/// (homogeneous) otherwise.
+struct Poses {
+  LieGroup group = LieGroup::se3;
+  Tensor elements;  // (N, m, m)
+  Tensor scalars;   // (N, S)
+  Segments graphs;
+
+  int64_t nodes() const { return graphs.rows(); }
+  int64_t count() const { return graphs.count(); }
+};
 
 using Input = std::variant<Points, Poses, Grid>;  // in the order of Carrier
 
@@ -22,37 +44,37 @@ struct Batch {
   int64_t tokens() const;  // N, rows (grid cells for a Grid)
 };
 
-/// What a data set holds beside its tensors: which columns are what.
+/// What a data set holds, told without its tensors: the columns of its input and its labels.
 struct Schema {
-  Interface interface;  // of which carrier, dimension, types, units and features; outputs stay empty
+  Interface interface;  // carrier, dimension, types, units and features; outputs stay empty
   std::vector<Quantity> labels;
-  /// For data in motion, the time from the input to its labels, in the unit of the velocities; 0: none.
+  /// For data in motion: the time from the input to its labels, in the unit of the velocities. 0: none.
   double horizon = 0;
-  std::vector<std::string> unread;    // what the files have beside, which are no labels: for messages
-  std::vector<std::string> warnings;  // doubts about the files, to be said before their use
-  std::map<std::string, std::vector<std::string>> category_names;  // of the values of labels, where known
+  std::vector<std::string> unread;    // names in the files that are neither inputs nor labels, for messages
+  std::vector<std::string> warnings;  // what is likely wrong with the files, to be reported before their use
+  std::map<std::string, std::vector<std::string>> category_names;  // class names by label, where known
   std::vector<std::string> channel_names;                          // of a grid, in their order, where known
 
   Carrier carrier() const { return carrier_of(interface); }
 };
 
-/// What data of an interface hold: its features, and as labels its outputs.
+/// The schema of data for an interface: its features, and its outputs as labels.
 Schema schema_of(const Interface& interface);
 
 Carrier carrier_of(const Input& input);
 
-/// The graphs `which` (any order, repeats allowed) of a large batch, by row gather. Levels come from the
-/// schema.
+/// The graphs `which` of a large batch, by a row gather; any order, repeats allowed. The schema gives the level of each
+/// label. ShapeError: there is no such graph, or the schema lacks a label.
 Batch take(const Batch& all, std::span<const int64_t> which, const Schema& schema);
 
 /// Batches one after the other. All must have the same fields.
 Batch concatenate(std::span<const Batch> parts, const Schema& schema);
 
-/// Brings floating-point inputs to a dtype and all tensors to a device (to_device); labels keep float64.
+/// Converts floating-point inputs to a dtype and moves all tensors to a device (to_device). Labels keep float64.
 Batch to(const Batch& batch, at::Device device, at::ScalarType dtype);
 Input to(const Input& input, at::Device device, at::ScalarType dtype);
 
-/// One motion of space per graph, x -> R x + t, active, in float64.
+/// One motion of space per graph, x -> R x + t, in float64. The motion is active: it moves points, not the frame.
 struct Motions {
   Tensor linear;       // (B, D, D), any invertible matrix; orthogonal for rotations and reflections
   Tensor translation;  // (B, D), or undefined
@@ -60,19 +82,18 @@ struct Motions {
 
 class Stream;
 
-/// Uniform rotations (SO(D)), D = 1 (the identity), 2 or 3; with `reflections` the full O(D). Drawn from the
-/// stream given.
+/// Rotations drawn uniformly from SO(D), or from the full O(D) with `reflections`; D is 1 (the identity), 2 or 3.
 Motions random_rotations(int64_t count, int64_t dimension, bool reflections, Stream& stream);
 
-/// Moves inputs and labels, by kind and role: one function for augmentation and for audits. Computed in
-/// float64 and rounded once to each tensor's own dtype.
+/// Moves inputs and labels by their kind and role; augmentation and audits both use it. It computes in float64 and
+/// rounds once to each tensor's own dtype.
 Batch transform(const Batch& batch, const Motions& motions, const Schema& schema);
 
-/// Moves named outputs whose rows follow the batch's levels (`like` supplies graphs and objects).
+/// Moves named outputs whose rows follow the batch's levels; `like` supplies the graphs and objects.
 Named transform(const Named& values, std::span<const Quantity> quantities, const Motions& motions,
                 const Input& like);
 
-/// Reorders the nodes inside each graph: `order` (N) holds for each new row the old row.
+/// Reorders the nodes inside each graph: order[i] (N) is the old row of the new row i.
 Batch permute_nodes(const Batch& batch, const Tensor& order, const Schema& schema);
 Named permute_nodes(const Named& values, std::span<const Quantity> quantities, const Tensor& order);
 

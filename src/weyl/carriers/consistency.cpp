@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "weyl/carriers/layout.h"
-#include "weyl/carriers/points_tensors.h"
+#include "weyl/carriers/points.h"
 #include "weyl/core/check.h"
 
 namespace weyl {

@@ -2,13 +2,14 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "weyl/carriers/batch.h"
 #include "weyl/carriers/lattice.h"
 
 namespace weyl {
 
-/// What a random change of samples is a function of, beside the sample.
+/// The source of random changes: an augmented sample is a function of a Draw, of itself and of its partner.
 struct Draw {
   uint64_t seed = 0;
   int64_t epoch = 0;
@@ -21,20 +22,20 @@ class Dataset {
   virtual int64_t size() const = 0;
   virtual const Schema& schema() const = 0;
   virtual int64_t tokens(int64_t index) const = 0;  // N of one sample
-  /// The lattice of a grid, where grids may differ: those of one batch must be alike, in their spacing alone when
-  /// they are cropped.
+  /// The lattice of a grid, for sets whose grids may differ. Grids of one batch must have the same lattice, or the same
+  /// spacing alone when they are cropped.
   virtual Lattice lattice(int64_t /*index*/) const { return {}; }
   virtual Batch batch(std::span<const int64_t> indices) const = 0;
-  /// The samples as training sees them in an epoch: as they are, unless the set has options that change them at random.
-  /// Each is a function of `draw`, of itself and of its partner, another sample that may be mixed into it.
+  /// The samples as training sees them in an epoch. They are unchanged unless the set has options that change them at
+  /// random. Each is then a function of `draw`, of itself and of its partner, another sample that may be mixed into it.
   virtual Batch augmented(std::span<const int64_t> indices, std::span<const int64_t> /*partners*/,
                           const Draw& /*draw*/) const {
     return batch(indices);
   }
-  /// How far the worst pose of the source was off its group before the reader put it there; 0: none was.
+  /// How far the worst pose of the source was off its group before the reader moved it there. 0: none was off.
   virtual double mended() const { return 0; }
-  /// The file that a sample alone comes from, whose format and geometry its prediction may take
-  /// (data/images/prediction.h); empty: none, or one that holds many samples.
+  /// The file that holds this sample alone; a prediction may take its format and geometry (data/images/prediction.h).
+  /// Empty: there is none, or the file holds many samples.
   virtual std::string source(int64_t /*index*/) const { return ""; }
 };
 
@@ -53,13 +54,41 @@ class InMemory : public Dataset {
   Schema schema_;
 };
 
-/// Whether samples are read once and kept, or, where their format can be read from sample to sample (frames of atoms),
-/// read anew when they are asked for: then batches are best asked for in their order.
+/// How samples are kept:
+///   in_memory  they are read once and kept
+///   on_disk    they are read anew each time, where the format can be read sample by sample (frames of atoms); batches
+///              are then best asked for in the order of the samples
 enum class Keep { in_memory, on_disk };
 
 /// The splits of a data set; absent ones are null.
 struct Splits {
   std::shared_ptr<const Dataset> train, valid, test;
+};
+
+/// Some samples of a set, in any order, sharing its memory.
+class Subset : public Dataset {
+ public:
+  /// `schema`: the schema of the set, with this part's own statistics (typical_nodes).
+  Subset(std::shared_ptr<const Dataset> all, std::vector<int64_t> samples, Schema schema);
+  const Dataset& whole() const { return *all_; }
+  int64_t size() const override { return static_cast<int64_t>(samples_.size()); }
+  const Schema& schema() const override { return schema_; }
+  int64_t tokens(int64_t index) const override;
+  Lattice lattice(int64_t index) const override;
+  Batch batch(std::span<const int64_t> indices) const override;
+  Batch augmented(std::span<const int64_t> indices, std::span<const int64_t> partners,
+                  const Draw& draw) const override;
+  double mended() const override { return all_->mended(); }
+  std::string source(int64_t index) const override;
+  /// The index in the whole set of a sample of this part. ShapeError: there is no such sample.
+  int64_t sample(int64_t index) const;
+
+ private:
+  std::vector<int64_t> in_whole(std::span<const int64_t> indices) const;
+
+  std::shared_ptr<const Dataset> all_;
+  std::vector<int64_t> samples_;
+  Schema schema_;
 };
 
 }  // namespace weyl

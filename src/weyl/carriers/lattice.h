@@ -8,8 +8,8 @@
 
 namespace weyl {
 
-/// Whether two spacings are one: within a thousandth, since headers hold them in 32 bits or round them. Every
-/// comparison of spacings is this one.
+/// Whether two spacings are equal to within a thousandth: headers round them or hold them in 32 bits. Every comparison
+/// of spacings uses this function.
 inline bool same_spacing(double a, double b) {
   return std::abs(a - b) <= 1e-3 * std::max(std::abs(a), std::abs(b));
 }
@@ -17,7 +17,7 @@ inline bool same_spacing(const std::array<double, 3>& a, const std::array<double
   return same_spacing(a[0], b[0]) && same_spacing(a[1], b[1]) && same_spacing(a[2], b[2]);
 }
 
-/// What the grids of one batch have in common: cells along each axis, and how far apart they are.
+/// What the grids of one batch have in common: the number of cells along each axis and their distances.
 struct Lattice {
   std::vector<int64_t> cells;
   std::array<double, 3> spacing{1, 1, 1};

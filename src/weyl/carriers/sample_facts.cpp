@@ -5,7 +5,6 @@
 #include <iterator>
 
 #include "weyl/core/check.h"
-#include "weyl/core/joined.h"
 #include "weyl/core/json.h"
 #include "weyl/core/quote.h"
 

@@ -1,23 +1,209 @@
 #include "weyl/carriers/tensor_format.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/empty.h>
 #include <ATen/ops/isfinite.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
-
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <set>
 
 #include "weyl/carriers/consistency.h"
 #include "weyl/carriers/layout.h"
-#include "weyl/carriers/points_tensors.h"
+#include "weyl/carriers/points.h"
 #include "weyl/carriers/pose_elements.h"
-#include "weyl/carriers/tensor_reader.h"
-#include "weyl/carriers/tensor_schema.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/tensor_file.h"
 
 namespace weyl {
+
+std::string shape_text(const Tensor& t) {
+  std::string result;
+  for (const int64_t n : t.sizes()) {
+    result += (result.empty() ? "" : ", ") + std::to_string(n);
+  }
+  return "(" + result + ")";
+}
+
+Tensor TensorReader::any(const std::string& name) const {
+  check(has(name), name, "is absent");
+  return load_tensor(file_, name);
+}
+
+Tensor TensorReader::real(const std::string& name, int64_t axes, const char* shape) const {
+  Tensor t = any(name);
+  check(t.is_floating_point(), name, "must be of a floating-point type, got ",
+        c10::toString(t.scalar_type()));
+  check(t.dim() == axes, name, "must be ", shape, ", got ", shape_text(t));
+  if (t.scalar_type() != at::kDouble) {
+    t = t.to(at::kFloat);
+  }
+  if (finite_ && t.numel() > 0) {
+    const Tensor odd = t.isfinite().logical_not().reshape({t.size(0), -1}).any(1);
+    check(!odd.any().item<bool>(), name, "must be finite, some values are not, the first of row ",
+          odd.to(at::kInt).argmax().item<int64_t>());
+  }
+  return t;
+}
+
+Tensor TensorReader::whole(const std::string& name) const {
+  const Tensor t = any(name);
+  check(t.scalar_type() == at::kLong, name, "must be int64, got ", c10::toString(t.scalar_type()));
+  return t;
+}
+
+Segments TensorReader::segments(const std::string& name, int64_t rows) const {
+  const Tensor t = whole(name);
+  check(t.dim() == 1 && t.size(0) >= 1, name, "must be (segments + 1), got ", shape_text(t));
+  const auto* first = t.const_data_ptr<int64_t>();
+  std::vector<int64_t> offsets(first, first + t.size(0));
+  check(offsets.front() == 0, name, "must begin with 0, got ", offsets.front());
+  const auto drop = std::adjacent_find(offsets.begin(), offsets.end(), std::greater<>());
+  check(drop == offsets.end(), name, "must not decrease, entry ", drop - offsets.begin() + 1, " does");
+  check(offsets.back() == rows, name, "must end with the number of rows, ", rows, ", got ", offsets.back());
+  return Segments::of_offsets(std::move(offsets));
+}
+
+Tensor TensorReader::named(const Quantity& q, const Input& input, bool label) const {
+  Tensor t = any(q.name);
+  const auto shape = shape_of(q, input);
+  if (t.dim() == 1 && shape.size() == 2 && shape[1] == 1) {
+    t = t.unsqueeze(1);  // (B) for one number each
+  }
+  if (t.dim() == 2 && shape.size() == 3 && shape[1] == 1) {
+    t = t.unsqueeze(1);  // (B, D) for one vector each
+  }
+  std::string expected;
+  for (const int64_t n : shape) {
+    expected += (expected.empty() ? "" : ", ") + std::to_string(n);
+  }
+  check(t.sizes() == at::IntArrayRef(shape), q.name, "must be (", expected, "), got ", shape_text(t));
+  if (q.kind == Kind::category) {
+    check(t.scalar_type() == at::kLong, q.name, "must be int64, got ", c10::toString(t.scalar_type()));
+    return t;
+  }
+  check(t.is_floating_point(), q.name, "must be of a floating-point type, got ",
+        c10::toString(t.scalar_type()));
+  check(label || !finite_ || t.numel() == 0 || t.isfinite().all().item<bool>(), q.name,
+        "must be finite, some values are not");
+  return label || t.scalar_type() == at::kDouble ? t.to(at::kDouble) : t.to(at::kFloat);
+}
+
+namespace {
+
+bool is_real(ElementType type) {
+  return type == ElementType::f16 || type == ElementType::bf16 || type == ElementType::f32 ||
+         type == ElementType::f64;
+}
+
+/// How many rows quantities of each level have; -1: there are none of it.
+struct RowCounts {
+  int64_t graphs, nodes, objects;
+};
+
+/// A label of the level whose rows it has (where several have as many, of graphs before nodes before objects), of the
+/// kind that its axes tell; nothing when none fits. `m`: of the matrices of poses, else 0.
+std::optional<Quantity> label(const std::string& name, const TensorEntry& entry, const RowCounts& rows,
+                              int64_t dimension, int64_t m) {
+  const auto& shape = entry.shape;
+  if (shape.empty() || (shape[0] != rows.graphs && shape[0] != rows.nodes && shape[0] != rows.objects)) {
+    return std::nullopt;
+  }
+  Quantity q;
+  q.name = name;
+  q.level = shape[0] == rows.graphs ? Level::graph : shape[0] == rows.nodes ? Level::node : Level::object;
+  q.channels = shape.size() > 1 ? shape[1] : 1;
+  if (m > 0 && shape.size() == 3 && shape[1] == m && shape[2] == m && is_real(entry.type)) {
+    q.kind = Kind::element;
+    q.channels = 1;
+  } else if (shape.size() == 3 && shape[2] == dimension && is_real(entry.type)) {
+    q.kind = Kind::vector;
+  } else if (m == 0 && dimension == 3 && shape.size() == 3 && is_real(entry.type) &&
+             shape[2] == components(Kind::multivector, dimension)) {
+    q.kind = Kind::multivector;
+  } else if (shape.size() == 4 && shape[2] == dimension && shape[3] == dimension && is_real(entry.type)) {
+    q.kind = Kind::symmetric_tensor;
+  } else if (shape.size() <= 2 && is_real(entry.type)) {
+    q.kind = Kind::scalar;
+  } else if (shape.size() <= 2 && entry.type == ElementType::i64) {
+    q.kind = Kind::category;
+  } else {
+    return std::nullopt;
+  }
+  return q.channels >= 1 ? std::optional(q) : std::nullopt;
+}
+
+/// The names of tensors that belong to carriers; those of features and labels are others.
+std::set<std::string> carrier_fields() {
+  std::set<std::string> names{"offsets", "object_offsets", "elements", "values", "spacing"};
+  each_tensor(Points{}, [&](const PointsTensor& of, const Tensor&) { names.emplace(of.name); });
+  return names;
+}
+
+}  // namespace
+
+Schema implied_schema(const SafetensorsFile& file, Carrier carrier) {
+  static const std::set<std::string> fields = carrier_fields();
+  Schema schema;
+  int64_t matrix = 0;  // m of the elements of poses
+  const auto shape = [&](const char* name) {
+    return file.contains(name) ? file.entry(name).shape : std::vector<int64_t>();
+  };
+  const auto feature = [&](const char* name, Level level, Kind kind) {
+    const auto found = shape(name);
+    if (found.size() >= 2 && found[1] > 0) {
+      schema.interface.features.push_back({name, level, kind, found[1]});
+    }
+  };
+  if (carrier == Carrier::grid) {
+    const auto values = shape("values");
+    schema.interface.dimension = static_cast<int64_t>(values.size()) - 2;
+    if (values.size() > 2) {
+      schema.interface.features = {{"values", Level::node, Kind::scalar, values[1]}};
+    }
+  } else {
+    const auto positions = shape("positions"), elements = shape("elements");
+    feature("scalars", Level::node, Kind::scalar);
+    if (carrier == Carrier::points) {
+      schema.interface.dimension = positions.size() == 2 ? positions[1] : 3;
+      feature("vectors", Level::node, Kind::vector);
+      feature("multivectors", Level::node, Kind::multivector);
+      feature("pairs", Level::pair, Kind::scalar);
+      if (file.contains("types") && file.entry("types").type == ElementType::i64) {
+        const Tensor types = load_tensor(file, "types");
+        schema.interface.types =
+            types.numel() > 0 ? std::max<int64_t>(types.max().item<int64_t>(), 0) + 1 : 1;
+      }
+    } else {
+      const auto group = file.header().metadata.find("group");
+      schema.interface.dimension =
+          group != file.header().metadata.end() && group->second.ends_with('2') ? 2 : 3;
+      matrix = elements.size() == 3 ? elements[1] : 0;
+    }
+  }
+  const auto offsets = shape("offsets"), objects = shape("object_offsets"), values = shape("values");
+  const int64_t graphs = carrier == Carrier::grid ? (values.empty() ? 0 : values[0])
+                         : offsets.empty()        ? 0
+                                                  : offsets[0] - 1;
+  const auto nodes = shape(carrier != Carrier::points   ? "elements"
+                           : file.contains("positions") ? "positions"
+                                                        : "multivectors");
+  const RowCounts rows{graphs, nodes.empty() ? -1 : nodes[0],
+                       carrier == Carrier::points && !objects.empty() ? objects[0] - 1 : -1};
+  for (const auto& [name, entry] : file.header().tensors) {
+    if (!fields.contains(name)) {
+      if (const auto q = label(name, entry, rows, schema.interface.dimension, matrix)) {
+        schema.labels.push_back(*q);
+      }
+    }
+  }
+  return schema;
+}
+
 namespace {
 
 constexpr double kOnGroup = 1e-4;  // how far a pose may be from its group: what models take
@@ -265,6 +451,51 @@ TensorFile read_tensor_file(const std::string& path, Values values) {
   const SafetensorsFile file(path);
   const TensorReader reader(file, values == Values::checked);
   return read(reader, implied_schema(file, carrier_of_file(reader)));
+}
+
+void write_tensor_file(const std::string& path, const Batch& batch, const Schema& schema,
+                       std::map<std::string, std::string> metadata, Existing existing) {
+  NamedTensors tensors;
+  const auto add = [&](const std::string& name, const Tensor& t) {
+    if (t.defined()) {
+      require<DataError>(tensors.emplace(name, t).second, path, ": two tensors are named '", name, "'");
+    }
+  };
+  const auto offsets = [](const Segments& s) {
+    Tensor t = at::empty({static_cast<int64_t>(s.offsets.size())}, at::kLong);
+    std::copy(s.offsets.begin(), s.offsets.end(), t.mutable_data_ptr<int64_t>());
+    return t;
+  };
+  require_consistent(batch, schema);
+  if (const auto* p = std::get_if<Points>(&batch.input)) {
+    // Zeros that stand for no positions are none in the file either, unless something in it needs them.
+    const bool placed = p->placed || p->vectors.defined() || p->cell.defined();
+    each_tensor(*p, [&](const PointsTensor& of, const Tensor& tensor) {
+      if (placed || of.holds != PointsTensor::Holds::positions) {
+        add(std::string(of.name), tensor);
+      }
+    });
+    add("offsets", offsets(p->graphs));
+    add("object_offsets", p->objects.count() > 0 ? offsets(p->objects) : Tensor());
+  } else if (const auto* p = std::get_if<Poses>(&batch.input)) {
+    add("elements", p->elements);
+    add("offsets", offsets(p->graphs));
+    add("scalars", p->scalars);
+    metadata["group"] = lie_group_names[static_cast<int>(p->group)];
+  } else {
+    const auto& grid = std::get<Grid>(batch.input);
+    add("values", grid.values);
+    const std::vector<double> spacing(grid.spacing.begin(), grid.spacing.begin() + grid.values.dim() - 2);
+    add("spacing", at::tensor(spacing, at::kDouble));
+  }
+  for (const auto& [name, t] : batch.labels) {
+    add(name, t);
+  }
+  metadata["format"] = "weyl.tensors";
+  if (!schema.interface.length_unit.empty()) {
+    metadata["length_unit"] = schema.interface.length_unit;
+  }
+  save_tensors(path, tensors, metadata, existing);
 }
 
 }  // namespace weyl

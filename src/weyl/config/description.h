@@ -8,8 +8,7 @@
 
 namespace weyl {
 
-/// What one key of a config may hold, as plain data: reference page, JSON schema and `explain` are made from
-/// it.
+/// What one key of a config may hold, as plain data: the source of the reference page, JSON schema and `explain`.
 struct Description {
   enum class Type { boolean, integer, real, string, integers, reals, matrix, strings, choice, table, tables };
   Type type = Type::table;
@@ -22,10 +21,10 @@ struct Description {
   bool on = true;                     // whether an optional is on by default
   std::vector<Description> children;  // of a table, and of one item of `tables`
   std::string chosen_by;              // of a table: the key beside it that chooses it
-  std::vector<std::pair<std::string, std::string>> also_called;  // the word and the key (Fields::also_called)
+  std::vector<std::pair<std::string, std::string>> also_called;  // word and key (Fields::also_called)
 };
 
-/// All that a Visit shows, as one table without a key.
+/// Everything that a Visit shows, as one table without a key.
 Description describe(const Visit& visit);
 
 /// "an integer from 1 to 1000, or false": what a value must be.

@@ -21,8 +21,8 @@ struct Range {
   double high = std::numeric_limits<double>::infinity();
 };
 
-/// An enum that the config knows has a constexpr array of its names in the order of its values (0, 1, ...),
-/// found by argument-dependent lookup:
+/// An enum that a config may hold. It has a constexpr array of its names in the order of its values (0, 1, ...), which
+/// is found by argument-dependent lookup:
 ///   constexpr auto names_of(Pooling) { return std::array<std::string_view, 2>{"sum", "mean"}; }
 template <class E>
 concept NamedEnum = std::is_enum_v<E> && requires(E e) { names_of(e); };
@@ -33,8 +33,8 @@ class Fields;
 template <class S>
 concept OptionsStruct = requires(Fields& f, S& s) { fields(f, s); };
 
-/// An abstract visitor over the fields of an options struct. Reader, checker, override, writer, describer
-/// and JSON schema are implementations; the struct's own defaults are the only defaults.
+/// An abstract visitor over the fields of an options struct. Reader, checker, override, writer, describer and JSON
+/// schema are implementations. The struct's own defaults are the only defaults.
 ///
 ///   void fields(Fields& f, platonic::Options& o) {
 ///     f("blocks", o.blocks, "number of transformer blocks", {1, 1000});
@@ -42,8 +42,8 @@ concept OptionsStruct = requires(Fields& f, S& s) { fields(f, s); };
 ///     f("rope", o.rope, "rotary position encoding; `rope = false` switches it off");   // optional<struct>
 ///   }
 ///
-/// An optional is written `key = false` when off; `key = true` switches it on with its defaults (a struct)
-/// and a value or a table sets it.
+/// In a config, an optional is switched off by `key = false`. A struct is switched on with its defaults by `key =
+/// true`. A value or a table sets the optional.
 class Fields {
  public:
   virtual ~Fields() = default;
@@ -113,7 +113,7 @@ class Fields {
     }
   }
 
-  /// An array of tables. A file that gives it replaces all items, each starting from the struct's defaults.
+  /// An array of tables. A file that gives the array replaces all items; each begins with the struct's defaults.
   template <OptionsStruct S>
   void operator()(std::string_view key, std::vector<S>& v, std::string_view help) {
     const Items items = enter_array(key, v.size(), help);
@@ -133,13 +133,14 @@ class Fields {
     leave_array();
   }
 
-  /// What others call a key of this struct. No file may use these words: they find the key that is meant, wherever in
-  /// the config they stand (config/meant.h). Stands beside the visit of `key`.
+  /// Other names that users may try for a key of this struct. They are not valid in a file; they only lead a suggestion
+  /// to the key, wherever in the config they are used (config/suggestions.h). The call stands beside the visit of
+  /// `key`.
   virtual void also_called(std::string_view /*key*/, std::initializer_list<std::string_view> /*words*/) {}
 
-  /// A choice of structs: `key` holds the name of the alternative (each alternative's
-  /// `static constexpr const char* name_in_config`), and each alternative has a sub-table of that name.
-  /// Tables of alternatives that are not chosen are read into a scratch struct, so they are checked too.
+  /// A choice of structs. `key` holds the name of the chosen alternative (its `static constexpr const char*
+  /// name_in_config`), and each alternative has a sub-table of that name. Tables of alternatives that are not chosen
+  /// are read into a scratch struct, so that they are checked too.
   template <class... Alternatives>
   void variant(std::string_view key, std::variant<Alternatives...>& v, std::string_view help) {
     constexpr std::string_view names[] = {Alternatives::name_in_config...};
@@ -150,8 +151,8 @@ class Fields {
         [&](size_t index) { visit_alternative(v, index, std::index_sequence_for<Alternatives...>{}); });
   }
 
-  /// The same among structs that are listed when the program runs: `choose(i)` makes the i-th, with its defaults, the
-  /// chosen one; `visit(i)` visits the fields of the i-th, of a scratch struct when it is not chosen.
+  /// A choice among structs that are listed at run time. `choose(i)` makes the i-th the chosen one, with its defaults.
+  /// `visit(i)` visits the fields of the i-th, or of a scratch struct when the i-th is not chosen.
   template <class Choose, class Visit>
   void alternatives(std::string_view key, size_t& chosen, std::span<const std::string_view> names,
                     std::string_view help, const Choose& choose, const Visit& visit) {
@@ -172,8 +173,11 @@ class Fields {
  protected:
   enum class Presence { off, on, on_by_default, described };
 
-  /// What becomes of an array of tables: `keep` leaves it, `visit` visits its items, `replace` makes `count`
-  /// fresh items and visits them, `describe` visits one fresh item and leaves the array as it is.
+  /// What a visitor does with an array of tables:
+  ///   keep      leaves it
+  ///   visit     visits its items
+  ///   replace   makes `count` fresh items and visits them
+  ///   describe  visits one fresh item and leaves the array as it is
   struct Items {
     enum class Plan { keep, visit, replace, describe } plan = Plan::keep;
     size_t count = 0;

@@ -5,8 +5,8 @@
 
 namespace weyl {
 
-/// The resolved options as a JSON object: tables are objects, an optional that is off is false, of a variant
-/// the chosen alternative alone is written.
+/// The resolved options as a JSON object. Tables are objects. An optional that is off is false. A variant is written
+/// with its chosen alternative alone.
 Json options_json(const Visit& visit);
 
 }  // namespace weyl

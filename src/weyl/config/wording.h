@@ -9,7 +9,7 @@
 
 namespace weyl {
 
-/// The words that reader, writer and describer share.
+// The wording that reader, writer and describer share.
 
 /// A double as a TOML float that reads back to the same bits: "0.001", "1000.0", "1e-30".
 std::string toml_number(double x);
@@ -17,10 +17,10 @@ std::string toml_number(double x);
 /// A string as a TOML basic string, with its quotes.
 std::string toml_string(std::string_view s);
 
-/// Control characters replaced by blanks, and cut to a length that fits on a line.
+/// The text on one line: control characters become blanks, and a text longer than `longest` bytes is cut.
 std::string one_line(std::string_view s, size_t longest = 300);
 
-/// "an integer from 1 to 1000", "a number of at least 0", "an integer": noun with article, and the range.
+/// A noun with its article, and the range: "an integer from 1 to 1000", "a number of at least 0", "an integer".
 std::string in_range(std::string_view noun, Range range);
 
 /// "[1, 2]": a TOML list, each item written by `write`.
@@ -34,10 +34,11 @@ std::string toml_list(const std::vector<T>& items, Write&& write) {
   return out + "]";
 }
 
-/// "hours has 2 items, numbered from 0, got 3": of an item that a list has not, and of an empty list how it is given.
+/// The message about an item that a list does not have: "hours has 2 items, numbered from 0, got 3". For an empty list
+/// it adds how the list is given.
 std::string no_such_item(std::string_view list, size_t size, int64_t number);
 
-/// A name of a choice as TOML: a string, but `true` and `false`, which are booleans there.
+/// The name of a choice as TOML: a string, but for `true` and `false`, which are booleans.
 std::string toml_choice(std::string_view name);
 
 /// `"a", "b" or "c"`, each as `toml_choice` writes it.

@@ -11,7 +11,7 @@
 
 namespace weyl {
 
-/// Every error of the project is one line: where, what must hold, what was found.
+/// The base of the project's errors. Each message is one line: where, what must hold, what was found.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -23,28 +23,28 @@ class ShapeError : public Error {
   using Error::Error;
 };
 
-/// Usage or configuration. The message names the file, the line and the key. Exit code 2.
+/// An error of usage or configuration. The message names the file, the line and the key. Exit code 2.
 class ConfigError : public Error {
  public:
   using Error::Error;
 };
 
-/// A data, weight or model file. The message names the file and the record. Exit code 3.
+/// An error in a data, weight or model file. The message names the file and the record. Exit code 3.
 class DataError : public Error {
  public:
   using Error::Error;
 };
 
-/// A file that is there, but that the system does not open or read (too many open files, no permission, a broken
-/// disk): it may be whole, so nobody takes it for damaged.
+/// A file that exists but that the system does not open or read (too many open files, no permission, a broken disk).
+/// The file may be whole, so nobody treats it as damaged.
 class UnreadableError : public DataError {
  public:
   using DataError::DataError;
 };
 
-/// One part of a message: a view of a text, a number, or anything that has an `operator<<`. It refers to what it is made
-/// of, so it lives as long as the call. What is written of it is what a std::ostream writes: six digits of a
-/// floating-point number, 1 and 0 of a bool, a character of a signed or unsigned char.
+/// One part of a message: a text, a number, or anything that has an `operator<<`. It refers to its value, so it must
+/// not outlive the call. It is written as a std::ostream writes it: a floating-point number with six digits, a bool as
+/// 1 or 0, a signed or unsigned char as a character.
 class Part {
  public:
   template <class T>
@@ -97,7 +97,7 @@ class Part {
   Value value_;
 };
 
-/// The parts of a message, one after the other.
+/// The parts of a message in one text, one after the other.
 std::string joined_parts(std::initializer_list<Part> parts);
 
 template <class... Parts>

@@ -13,14 +13,13 @@ enum class ElementType { boolean, u8, i8, i16, u16, i32, u32, i64, u64, f16, bf1
 std::string_view name_of(ElementType);  // "F32", "I64", ...
 int64_t size_of(ElementType);           // bytes
 std::optional<ElementType> element_type_named(
-    std::string_view name);  // of the safetensors name; case matters
+    std::string_view name);  // by the safetensors name; case matters
 
-/// Dimensions a tensor may have: what LibTorch's operators accept.
+/// The most dimensions that a tensor may have: what LibTorch's operators accept.
 constexpr size_t most_dimensions = 64;
 
-/// Bytes of a tensor: product of `shape` times the size of its elements. Nothing when a dimension is
-/// negative, or when the product of the dimensions that are not zero overflows (LibTorch multiplies those for
-/// the strides).
+/// The bytes of a tensor: the product of `shape` times the size of an element. Nothing when a dimension is negative, or
+/// when the product of the dimensions that are not zero overflows (LibTorch multiplies those for the strides).
 std::optional<uint64_t> byte_count(ElementType type, std::span<const int64_t> shape);
 
 }  // namespace weyl

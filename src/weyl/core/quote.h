@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -7,6 +8,20 @@
 #include <vector>
 
 namespace weyl {
+
+/// A character of UTF-8, or the bytes that stand for none: the longest that begin a character, one at least.
+struct Utf8 {
+  uint32_t code = 0;
+  size_t bytes = 0;
+  bool valid = false;
+};
+
+/// What a text that is not empty begins with.
+Utf8 first_utf8(std::string_view text);
+
+bool is_utf8(std::string_view text);
+
+void append_utf8(std::string& to, uint32_t code);
 
 /// A foreign text as it may stand in an error line: printable ASCII only (other bytes as \xNN), at most
 /// `most` of its bytes followed by "...".
@@ -29,7 +44,16 @@ std::string csv_cell(std::string_view text);
 /// The cells of a line of such a file, as they were before csv_cell.
 std::vector<std::string> csv_cells(std::string_view line);
 
+/// A word of a command, a path say, as a shell takes it as one: in single quotes where a shell would read it otherwise.
+std::string shell_word(const std::string& word);
+
 /// "[2, 3]", at most eight numbers followed by "...".
 std::string shape_text(std::span<const int64_t> shape);
+
+/// "a, b, c": words as they stand, with a text between each two. Nothing of none.
+std::string joined(std::span<const std::string> words, std::string_view between = ", ");
+
+/// The same of foreign words, each as it may stand in a line (`printable`, core/quote.h).
+std::string joined_printable(std::span<const std::string> words);
 
 }  // namespace weyl

@@ -13,8 +13,8 @@ namespace weyl {
 
 using at::Tensor;
 
-/// Consecutive ragged groups of rows: rows offsets[s] .. offsets[s+1] belong to segment s. Offsets live on
-/// the host (loop bounds without a device sync); `index` (N) int64, the segment of each row, on the device.
+/// Consecutive ragged groups of rows: rows offsets[s] .. offsets[s+1] belong to segment s. The offsets live on the
+/// host, so that loop bounds need no device sync. `index` (N) int64, the segment of each row, lives on the device.
 struct Segments {
   std::vector<int64_t> offsets{0};
   Tensor index;
@@ -30,19 +30,20 @@ struct Segments {
   static Segments of_sizes(std::span<const int64_t> sizes, at::Device device = at::kCPU);
   /// ShapeError unless 0 = o0 <= o1 <= ...
   static Segments of_offsets(std::vector<int64_t> offsets, at::Device device = at::kCPU);
-  /// Of offsets whose `index` is there already, on its device: it is not checked against them.
+  /// From offsets and an `index` that is on its device already; the two are not compared.
   static Segments of_index(std::vector<int64_t> offsets, Tensor index);
   Segments to(at::Device device) const;
 
-  /// Where the tables of these segments live: the device of `index`.
+  /// The device of the tables of these segments, which is that of `index`.
   at::Device device() const { return index.defined() ? index.device() : at::Device(at::kCPU); }
 
-  /// Tensors that follow from the offsets alone: what `make` gives (on any device, it is brought to that of the index),
-  /// made when `name` is first asked for and kept for all copies of these segments. So an op that needs a table in each
-  /// of its calls has it brought to a device once a batch, and the queue of the device does not wait for the host.
+  /// A cache of tensors that follow from the offsets alone. `make` is called when `name` is first asked for; its
+  /// tensors may be on any device and are brought to that of `index`. They are kept for all copies of these segments.
+  /// So a table that an op needs in each call is brought to the device once a batch, and the device's queue does not
+  /// wait for the host.
   const std::vector<Tensor>& table(std::string_view name,
                                    const std::function<std::vector<Tensor>()>& make) const;
-  /// (B+1) int32: the offsets; (B) int64: the sizes, both on the device.
+  /// On the device: the offsets (B+1) int32, and the sizes (B) int64. ShapeError for offsets beyond int32.
   const Tensor& offsets_on_device() const;
   const Tensor& sizes_on_device() const;
 

@@ -7,9 +7,9 @@
 
 namespace weyl {
 
-/// How the input features of an Interface become columns of every node: node features as they stand, object-
-/// and graph-level ones repeated on each of their nodes. Order: scalars of one-hot types, then node, object
-/// and graph level, each in the order of the interface; vectors likewise.
+/// The columns that the input features of an Interface become at every node. A node's features stand as they are; those
+/// of an object or a graph are repeated on each of its nodes. The order of scalars: one-hot types, then node, object
+/// and graph level, each in the order of the interface. Vectors are ordered likewise.
 struct InputColumns {
   int64_t types = 0;          // T, one-hot columns, first among the scalars
   std::vector<bool> scalars;  // S (types included): true for a pseudoscalar, det(R) s
@@ -18,8 +18,8 @@ struct InputColumns {
   int64_t vector_count() const { return static_cast<int64_t>(vectors.size()); }
 };
 
-/// ConfigError for a feature that has no such columns (pairs, tensors, categories beside `types`, elements),
-/// in the name of `system`.
+/// ConfigError, in the name of `system`, for a feature that cannot become columns: pairs, tensors, categories beside
+/// `types`, elements.
 InputColumns input_columns(const Interface& interface, const char* system);
 
 /// The columns of a batch: scalars (N, S) and vectors (N, V, D), undefined when there are none. A vector of

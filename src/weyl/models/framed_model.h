@@ -1,10 +1,27 @@
 #pragma once
 
+#include "weyl/carriers/points.h"
 #include "weyl/models/model.h"
 #include "weyl/models/options.h"
-#include "weyl/models/principal_axes.h"
 
 namespace weyl {
+
+/// The principal axes of each graph: the frames of Platonic Transformers, appendix E (Puny et al., 2022). Of positions p_i
+/// with centroid t the eigenvectors u_k of C = sum_i (p_i - t) (p_i - t)^T, by growing eigenvalue. They turn with the
+/// points and are unique but for their signs, as long as no two eigenvalues agree. In float64, whatever the positions'
+/// dtype; differentiable to any order. A graph without nodes has the axes of space.
+struct PrincipalAxes {
+  Tensor centroids;  // (B, D)
+  Tensor axes;       // (B, D, D), a column an axis
+  Tensor spreads;    // (B, D), the eigenvalues
+};
+PrincipalAxes principal_axes(const Points& points);
+
+/// How far the nearest two eigenvalues of each graph are apart, in parts of its largest, (B) on the CPU: axes turn by
+/// rounding over this number. `null_space`: whether two eigenvalues that are zero to rounding count. Across such axes lies
+/// no node, so that it is their choice alone that says where a vector points. 1 where there is nothing to tell apart: in
+/// one dimension, and, without `null_space`, in a graph whose nodes are all at one place; with it that has 0.
+Tensor least_gaps(const Tensor& spreads, bool null_space);
 
 inline constexpr double least_gap_of_axes = 0.02;  // of the largest eigenvalue: nearer ones turn by rounding
 inline constexpr double least_gap_of_derivatives = 1e-4;
@@ -12,7 +29,7 @@ inline constexpr double least_gap_of_derivatives = 1e-4;
 /// A model of points that is run in the principal axes of each graph (Platonic Transformers, appendix E), which makes it
 /// exact under all of O(D), or SO(D), and under translations:
 ///   f(x) = mean over frames g of x of  g phi(g^-1 x),   g^-1 x = S U^T (x - t),
-/// U the axes, t the centroid (principal_axes.h), S diagonal with signs of which the axes say nothing. `average`: all 2^D
+/// U the axes, t the centroid (framed_model.h), S diagonal with signs of which the axes say nothing. `average`: all 2^D
 /// choices of S, in one batch. `average_rotations`: those for which det(S U) = 1, half as many, SO(D) alone. `pca`: one
 /// choice, any, because phi is exact under changes of signs; an eighth of the work in space.
 ///

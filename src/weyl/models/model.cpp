@@ -1,12 +1,11 @@
 #include "weyl/models/model.h"
 
 #include <ATen/TensorOperators.h>
-
 #include <algorithm>
 
 #include "weyl/carriers/consistency.h"
 #include "weyl/carriers/origin.h"
-#include "weyl/carriers/points_tensors.h"
+#include "weyl/carriers/points.h"
 #include "weyl/core/check.h"
 #include "weyl/ops/segment.h"
 

@@ -8,19 +8,23 @@
 
 namespace weyl {
 
-/// Frames that a model of points is run in, so that it becomes exact under all of SO(D) or O(D) (models/framed_model.h):
-/// none; the principal axes of each graph, for systems that are exact under changes of their signs; the mean over all
-/// choices of their signs, or over those that are rotations.
+/// Frames in which a model of points is run, so that it becomes exact under all of SO(D) or O(D)
+/// (models/framed_model.h):
+///
+///   none               no frames
+///   pca                the principal axes of each graph, for systems that are exact under changes of their signs
+///   average            the mean over all choices of the axes' signs
+///   average_rotations  the mean over those choices that are rotations
 enum class FrameMethod { none, pca, average, average_rotations };
 constexpr auto names_of(FrameMethod) {
   return std::array<std::string_view, 4>{"none", "pca", "average", "average_rotations"};
 }
 
-/// The systems that come with weyl, each with its defaults, in the order of messages; the first is the default.
-/// models/systems.h has how they are built.
+/// The default options of each system that comes with weyl, in the order of messages; the first system is the default.
+/// models/systems.h says how the systems are built.
 std::vector<SystemOptions> built_in_options();
 
-/// What learns: one of the systems known, by its options. A program with systems of its own knows those too
+/// The model: the options of one of the systems `known`. A program with systems of its own adds these
 /// (models/systems.h).
 struct ModelOptions {
   SystemOptions system = built_in_options().front();

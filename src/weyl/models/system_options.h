@@ -45,10 +45,10 @@ std::string must_without_objects_of(const O& options) {
 
 }  // namespace detail
 
-/// The options of one system, whichever it is: any struct with a `name_in_config` and a `fields` of its own. A value:
-/// copies are deep. Beside a struct may stand, each where there is need:
+/// The options of one system, whichever it is: any struct with a `name_in_config` and a `fields` function of its own.
+/// It is a value: copies are deep. These functions beside the struct are optional:
 ///   Options resolved(const Options&, const Interface&);  // decides by the interface what is left open ("auto")
-///   Options resolved_by(const Options&, const Interface&, const TensorShapes&);  // first: by weights to be imported
+///   Options resolved_by(const Options&, const Interface&, const TensorShapes&);  // before: by weights to be imported
 ///   std::string blinding(const Options&);                // what keeps outputs from seeing the input
 ///   std::string must_without_objects(const Options&);    // "model.x.axial: must be false" where it looks at objects
 class SystemOptions {
@@ -63,21 +63,22 @@ class SystemOptions {
 
   std::string_view name() const { return held_->name(); }
   void visit(Fields& f) { held_->visit(f); }
-  /// ConfigError for an option that nothing reads as the others stand and that is not as its default or preset has it
-  /// (config/idle.h): what `void require_effects(const Options&, const Interface*)` beside a system's options says. A
-  /// system without that function refuses none. `interface`: the model's; null where it is not known yet, and then
-  /// what depends on it is taken to be read.
+  /// Reports options that are set, other than by default or preset, but have no effect (config/unused_options.h): calls
+  /// `void require_effects(const Options&, const Interface*)` of the system. A system without that function reports
+  /// none. `interface`: the model's; null where it is not known yet, and then an option that depends on it counts as
+  /// having an effect.
   void require_effects(const Interface* interface) const { held_->require_effects(interface); }
-  /// Decides what is left open: by the weights that the model will get, if there are some, else by the interface.
+  /// Decides what the options leave open: first by the shapes of the weights that the model will get, if there are
+  /// some, then by the interface.
   void resolve(const Interface& interface, const TensorShapes& weights = {}) {
     held_->resolve(interface, weights);
   }
-  /// One line that names the option; empty: no option does. Nothing: the system does not say, and may not be meant to
-  /// read positions.
+  /// One line that names the option which keeps the outputs from seeing the input. Empty: no option does. Nothing: the
+  /// system does not say, and may not be meant to read positions.
   std::optional<std::string> blinding() const { return held_->blinding(); }
-  /// What must be otherwise for data without objects: "model.x.axial: must be false"; empty: nothing.
+  /// What must change for data without objects: "model.x.axial: must be false". Empty: nothing.
   std::string must_without_objects() const { return held_->must_without_objects(); }
-  /// Null when they are another system's.
+  /// Null when the options are another system's.
   template <OptionsStruct O>
   const O* get_if() const {
     return held_->type() == typeid(O) ? &static_cast<const Of<O>&>(*held_).options : nullptr;

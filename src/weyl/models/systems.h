@@ -32,11 +32,11 @@ System system_of() {
           }};
 }
 
-/// Those that come with weyl. A program with a system of its own appends system_of<...>() to them and hands the list
-/// to run_program (weyl/program.h), or to the functions that read configs and models.
+/// The systems that come with weyl. A program with a system of its own appends system_of<...>() to them and hands the
+/// list to run_program (weyl/program.h), or to the functions that read configs and models.
 const Systems& built_in_systems();
 
-/// What a config of these systems can choose.
+/// The options among which a config can choose with these systems.
 ModelOptions options_of(const Systems& systems);
 
 /// Builds the model that the options name, on the construction device (BuildOn). ConfigError when the system

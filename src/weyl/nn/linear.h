@@ -4,8 +4,9 @@
 
 namespace weyl {
 
-/// The initialisation of a linear map: weight and bias from U(-1/sqrt(I), 1/sqrt(I)), torch's default; or, by Xavier's
-/// law, the weight from U(-a, a), a = sqrt(6 / (I + O)), and the bias zero.
+/// The initialisation of a linear map.
+///   torch   torch's default: weight and bias from U(-1/sqrt(I), 1/sqrt(I))
+///   xavier  the weight from U(-a, a) with a = sqrt(6 / (I + O)), and the bias zero
 enum class LinearInit { torch, xavier };
 
 /// y = x W^T + b, with x (..., I), y (..., O). Parameters `weight` (O, I) (decays) and `bias` (O).
@@ -13,11 +14,11 @@ class Linear : public Module {
  public:
   Linear(int64_t in, int64_t out, bool bias = true, LinearInit init = LinearInit::torch);
   Tensor operator()(const Tensor& x) const;
-  Tensor without_bias(const Tensor& x) const;  // x W^T, for who adds the bias with something else
-  /// Multiplies the initial weight: before training, where many maps are added one after the other.
+  Tensor without_bias(const Tensor& x) const;  // x W^T, for callers that add the bias with something else
+  /// Multiplies the initial weight; to be called before training, where the results of many maps are added up.
   void scale_init(double factor);
   const Tensor& weight() const { return weight_; }
-  const Tensor& bias() const { return bias_; }  // undefined without
+  const Tensor& bias() const { return bias_; }  // undefined when there is none
 
  private:
   Tensor weight_, bias_;

@@ -11,7 +11,7 @@ class Mlp : public Module {
   Mlp(int64_t in, int64_t hidden, int64_t out, Activation law = Activation::gelu,
       LinearInit init = LinearInit::torch);
   Tensor operator()(const Tensor& x) const;
-  /// Of x (N, I): y - b2, the first bias and the activation in one pass, for who adds b2 with something else.
+  /// y - b2 for x (N, I), for callers that add b2 with something else. The first bias and the activation take one pass.
   Tensor without_bias(const Tensor& x) const;
   const Tensor& output_bias() const { return second_->bias(); }
 

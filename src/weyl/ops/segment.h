@@ -15,16 +15,16 @@ Tensor segment_softmax(const Tensor& x, const Segments& segments);
 
 /// Softmax with weights that may vanish:
 ///   y_i = w_i exp(x_i) / (epsilon + sum of w_j exp(x_j)),   x (N, ...), w (N) >= 0, epsilon > 0.
-/// A row whose weight goes to zero (at a cutoff) leaves the others' shares as smoothly as
-/// its weight goes; epsilon is the weight of a row of score 0 that is always there and passes nothing on. No
-/// overflow, whatever the scores.
+/// When the weight of a row goes to zero (at a cutoff), the other rows' shares change as smoothly as the weight.
+/// epsilon is the weight of an additional row of score 0 that passes nothing on. Nothing overflows, whatever the
+/// scores.
 Tensor segment_softmax(const Tensor& x, const Segments& segments, const Tensor& weights, double epsilon);
 
 /// y_s = log of the sum of exp(x_i) over the rows i of segment s: (N, ...) -> (B, ...); -infinity for an
 /// empty segment and for one of -infinity alone.
 Tensor segment_logsumexp(const Tensor& x, const Segments& segments);
 
-// All: any floating dtype (sum: integers too), any device, differentiable to any order. ShapeError
-// unless x has segments.rows() rows.
+// All take any floating dtype (segment_sum: integers too) on any device, and are differentiable to any order.
+// ShapeError unless x has segments.rows() rows.
 
 }  // namespace weyl

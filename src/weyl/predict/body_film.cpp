@@ -19,7 +19,7 @@
 
 #include "weyl/carriers/layout.h"
 #include "weyl/core/check.h"
-#include "weyl/tasks/moved_objects.h"
+#include "weyl/tasks/object_motion.h"
 
 namespace weyl {
 namespace {

@@ -11,7 +11,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/data/images/prediction.h"
-#include "weyl/train/journal.h"
+#include "weyl/train/run/journal.h"
 
 namespace weyl {
 namespace {

@@ -8,10 +8,10 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/units.h"
+#include "weyl/data/atoms/extended_xyz.h"
+#include "weyl/data/atoms/frame_checks.h"
 #include "weyl/data/atoms/frame_collector.h"
-#include "weyl/data/atoms/shortest_distance.h"
-#include "weyl/data/formats/extended_xyz.h"
-#include "weyl/data/formats/potential_keys.h"
+#include "weyl/data/atoms/potential_keys.h"
 #include "weyl/saved/each_batch.h"
 #include "weyl/saved/ensemble.h"
 
@@ -203,8 +203,8 @@ class WaitingFrames {
  private:
   /// Puts the predictions for a batch into the frames from `first` on.
   void predict(const Batch& batch, int64_t first) {
-    if (const std::string doubt = warn_ ? predictor_.doubt(batch.input) : ""; !doubt.empty()) {
-      warn_(doubt);
+    if (const std::string warning = warn_ ? predictor_.data_warning(batch.input) : ""; !warning.empty()) {
+      warn_(warning);
       warn_ = nullptr;
     }
     const Named values = predictor_(batch.input);
@@ -240,7 +240,8 @@ class WaitingFrames {
 
 PredictedFrames predict_frames(FilePredictor& predictor, FrameReader& reader,
                                const std::function<void(const AtomsFrame&)>& use, const FrameCalls& calls) {
-  const FrameLayout layout = as_told(layout_of(predictor.subject().recipe.data), predictor.interface());
+  const FrameLayout layout =
+      as_told(layout_of(asked(predictor.subject().recipe.data)), predictor.interface());
   require_of_frames(predictor, layout);
   predictor.give_stress();
   WaitingFrames waiting(predictor, layout, reader, calls.warn);
@@ -261,9 +262,9 @@ PredictedFrames predict_frames(FilePredictor& predictor, FrameReader& reader,
       break;
     }
     if (!warned) {
-      const std::string doubt = overlap_warning(frame, reader.where(), units_of(layout, reader).length);
-      if (!doubt.empty()) {
-        calls.warn(doubt);
+      const std::string warning = overlap_warning(frame, reader.where(), units_of(layout, reader).length);
+      if (!warning.empty()) {
+        calls.warn(warning);
         warned = true;
       }
     }

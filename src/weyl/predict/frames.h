@@ -10,7 +10,7 @@
 namespace weyl {
 
 struct FrameCalls : PredictorCalls {
-  std::function<void(const std::string&)> warn;  // a doubt about the frames, at most once
+  std::function<void(const std::string&)> warn;  // a warning about the frames, at most once
 };
 
 struct PredictedFrames {
@@ -19,18 +19,21 @@ struct PredictedFrames {
   FrameUnits units;      // of the energies and lengths written
 };
 
-/// Goes over the frames of a reader and gives each to `use` with the predictions added, batch by batch: every column
-/// and value of the input, and each prediction under its name with `weyl_` before it (`weyl_energy`, `weyl_forces`,
-/// `weyl_stress`), so that labels stay what they are; in the units of the input, which the frame says when they are
-/// not eV and Angstrom, or when forces or stress have a unit of their own (`force_unit`, `stress_unit`: of the file,
-/// else of the data that the model was trained on). Signs are those of conventions.md, whatever the input's columns
-/// have; where the training data had others, `weyl_stress_sign` and `weyl_forces_sign` say so. Where forces are
-/// gradients it also has the stress (Predictor::give_stress), left out of frames that are not periodic along all three
-/// lattice vectors; of other forces `weyl_forces_kind` says that they are direct.
+/// Predicts for the frames of a reader, batch by batch, and gives each frame to `use` with the predictions added. The
+/// frame keeps every column and value of the input. Each prediction has `weyl_` before its name (`weyl_energy`,
+/// `weyl_forces`, `weyl_stress`), so labels stay what they are.
 ///
-/// ConfigError: a model of another carrier, whose types are no elements, or with a feature that frames cannot tell.
-/// DataError naming the frame: see FrameCollector; predictions that are not finite; frames in other units than those
-/// before them.
+/// Units are those of the input. The frame says them when they are not eV and Angstrom, or when forces or stress have a
+/// unit of their own (`force_unit`, `stress_unit`: the file's, else that of the data that the model was trained on).
+/// Signs are those of conventions.md, whatever the signs of the input's columns; where the training data had other
+/// signs, `weyl_stress_sign` and `weyl_forces_sign` say so.
+///
+/// Where forces are gradients, the frame also has the stress (Predictor::give_stress), unless it is not periodic along
+/// all three lattice vectors. Where they are not, `weyl_forces_kind` says that they are direct.
+///
+/// ConfigError: the model has another carrier, types that are no elements, or a feature that frames do not hold.
+/// DataError naming the frame: see FrameCollector; a prediction that is not finite; units that differ from those of
+/// earlier frames.
 PredictedFrames predict_frames(FilePredictor& predictor, FrameReader& reader,
                                const std::function<void(const AtomsFrame&)>& use,
                                const FrameCalls& calls = {});

@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <iterator>
 
-#include "weyl/config/idle.h"
+#include "weyl/config/unused_options.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/data/open.h"
-#include "weyl/train/run_data.h"
+#include "weyl/train/run/run_data.h"
 
 namespace weyl {
 namespace {
@@ -74,8 +74,8 @@ Subject build_subject(Recipe recipe, at::Device device, std::optional<at::Scalar
   }
   subject.recipe.model.system.resolve(interface, weights);
   subject.model = build(subject.recipe.model, interface, systems);
-  std::ranges::move(idle_warnings([&] { subject.recipe.model.system.require_effects(&interface); },
-                                  subject.recipe.warnings),
+  std::ranges::move(unused_option_warnings([&] { subject.recipe.model.system.require_effects(&interface); },
+                                           subject.recipe.warnings),
                     std::back_inserter(subject.recipe.warnings));
   return subject;
 }
@@ -89,7 +89,7 @@ std::vector<std::string> warnings_on_model(Recipe recipe) {
   } catch (const Error&) {
     return {};
   }
-  return idle_warnings([&] { recipe.model.system.require_effects(&interface); }, recipe.warnings);
+  return unused_option_warnings([&] { recipe.model.system.require_effects(&interface); }, recipe.warnings);
 }
 
 Subject load_subject(const std::string& path, at::Device device, std::optional<at::ScalarType> dtype,

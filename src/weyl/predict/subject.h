@@ -10,41 +10,41 @@
 
 namespace weyl {
 
-/// A model with what belongs to it: from a run, from a model file, or (untrained) from a config.
+/// A model with its recipe, data schema and task: from a run, a model file, or (untrained) a config.
 struct Subject {
   Recipe recipe;
   Schema schema;  // of its inputs
   std::shared_ptr<Model> model;
-  SampleFacts trained_on;      // what is known of the data that it was trained on; of a config: nothing
-  std::shared_ptr<Task> task;  // null: a config with an [interface], weights without a task
-  bool trained = false;        // else the task is not fitted
+  SampleFacts trained_on;      // what is known of its training data; nothing for a config
+  std::shared_ptr<Task> task;  // null for a config with an [interface] and for weights without a task
+  bool trained = false;        // false: the task is not fitted
 };
 
-/// What the inputs of a recipe are: its [interface], else what its data set declares.
+/// The schema of a recipe's inputs: its [interface], else what its data set declares.
 Schema schema_of(const Recipe& recipe);
 
-/// The untrained model of a recipe on `device` (meta: shapes only), its weights drawn from train.seed. Options of the
-/// model that are set but have no effect are warnings of its recipe. `weights`: what it will be given, whose
-/// shapes decide what the recipe leaves open.
+/// Builds the untrained model of a recipe on `device` (meta: shapes only), with its weights drawn from train.seed.
+/// Options of the model that are set but have no effect become warnings of the subject's recipe. `weights`: the shapes
+/// of the weights that the model will be given; they decide what the recipe leaves open.
 Subject build_subject(Recipe recipe, at::Device device, std::optional<at::ScalarType> dtype,
                       const Systems& systems = built_in_systems(), const TensorShapes& weights = {});
 
-/// Options of the model that are set but have no effect with the inputs and outputs that it will have, as far as the code of
-/// the data set and the task tell them without a file; a line each, but for those that are among the recipe's warnings.
-/// What only the data could say is not looked at: nor is it a fault of the recipe here.
+/// Warnings, a line each, about options of the model that are set but have no effect with its inputs and outputs, as
+/// far as data set and task declare these without a file. Options that the recipe's warnings name already are left out.
+/// Where only the files could say what the inputs are, or the recipe has a fault, there are no warnings.
 std::vector<std::string> warnings_on_model(Recipe recipe);
 
-/// The model of a run folder or model file, in evaluation mode; data_of_run finds the data of its recipe from here.
+/// Loads the model of a run folder or model file, in evaluation mode. The data of its recipe are found by data_of_run.
 Subject load_subject(const std::string& path, at::Device device, std::optional<at::ScalarType> dtype,
                      const Systems& systems = built_in_systems());
 
-/// A Predictor that also knows where its model is from: the whole config, and with it the data.
+/// A Predictor that also knows the whole config of its model, and with it the data.
 class FilePredictor : public Predictor {
  public:
   /// `path` is a run folder (its best checkpoint) or a model file. DataError, ConfigError: see load_model.
   explicit FilePredictor(const std::string& path, const PredictorOptions& options = {},
                          const Systems& systems = built_in_systems());
-  /// Of an untrained subject predictions are the model's own outputs.
+  /// Where the subject is untrained, predictions are the model's own outputs.
   explicit FilePredictor(Subject subject, const PredictorOptions& options = {});
 
   const Subject& subject() const { return subject_; }
@@ -53,16 +53,17 @@ class FilePredictor : public Predictor {
   Subject subject_;
 };
 
-/// A recipe whose data tell the motions of so many steps, whatever they told in training. ConfigError: the labels of its data
-/// set have the steps that they have.
+/// The recipe with the labels of its data set extended to `steps` steps, however many they had in training.
+/// ConfigError: the labels of the data set have a fixed number of steps.
 Recipe with_rollout(Recipe recipe, int64_t steps, std::string_view where = "rollout");
 
-/// The data set in `path` (a folder with splits, or a file: all its samples) or, when that is empty, the recipe's.
-/// DataError when the split is absent.
+/// Opens a split of the data set in `path`, a folder with splits; a file is used with all its samples. With an empty
+/// `path` it is the recipe's data set. DataError: the split is absent.
 std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string& path,
                                          const std::string& split, Keep keep = Keep::in_memory);
 
-/// A file (or folder) of inputs, labels not needed, checked against what the model is told. DataError.
+/// Opens a file or folder of inputs, which need no labels. DataError: it does not exist, or does not hold what the
+/// model takes.
 std::shared_ptr<const Dataset> open_for_prediction(const Subject& subject, const std::string& path);
 
 }  // namespace weyl

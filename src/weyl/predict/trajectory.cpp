@@ -5,8 +5,7 @@
 #include <vector>
 
 #include "weyl/core/check.h"
-#include "weyl/data/formats/pose_file.h"
-#include "weyl/data/formats/pose_text.h"
+#include "weyl/data/poses/pose_file.h"
 
 namespace weyl {
 namespace {

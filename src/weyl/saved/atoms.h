@@ -9,7 +9,7 @@
 
 namespace weyl {
 
-/// What a potential says of atoms, in eV and Angstrom.
+/// What a potential predicts for atoms, in eV and Angstrom.
 struct EnergyAndForces {
   double energy = 0;           // eV
   std::vector<double> forces;  // (N, 3) eV/Angstrom
@@ -17,12 +17,14 @@ struct EnergyAndForces {
   std::optional<std::array<double, 9>> stress;
 };
 
-/// Energy and forces of atoms as programs hold them: atomic numbers, positions (N, 3) in Angstrom, for periodic ones
-/// (`pbc`) a cell; what the model is told of the whole (its charge, say) as values of the frame under their names.
-/// In float64 to and from the model, whatever it computes in. ConfigError: a model that gives no energy or no forces,
-/// or one whose units are not known, or with another feature than numbers of the whole. DataError: no atoms, an
-/// element that the model does not know, pbc without a cell that spans its periods, a feature that the frame does not
-/// have, a prediction that is not finite; ShapeError: not three coordinates an atom.
+/// Energy and forces of atoms, given as programs hold them: atomic numbers; positions (N, 3) in Angstrom; for periodic
+/// atoms (`pbc`) a cell. Features of the whole system, its charge say, are values of the frame under their names.
+/// Values are float64 to and from the model, whatever dtype it computes in.
+///
+/// ConfigError: the model gives no energy or no forces, has unknown units, or has a feature that is not a number of the
+/// whole system. DataError: no atoms; an element that the model does not know; pbc without a cell that spans its
+/// periods; a feature that the frame does not have; a prediction that is not finite. ShapeError: not three coordinates
+/// for each atom.
 EnergyAndForces energy_and_forces(const Predictor& predictor, const AtomsFrame& atoms);
 
 }  // namespace weyl

@@ -13,32 +13,33 @@
 
 namespace weyl {
 
-/// How a set goes through a model in evaluation: at most so many samples, tokens (a larger sample goes alone) and
-/// edges at once.
+/// How a data set goes through a model in evaluation. A batch has at most `batch` samples, `batch_tokens` tokens and
+/// `batch_edges` edges; a sample with more tokens or edges goes alone.
 struct BatchOptions {
   int64_t batch = 32;
   std::optional<int64_t> batch_tokens;
   int64_t batch_edges = std::numeric_limits<int64_t>::max();  // as the model counts them (Model::edges)
-  int64_t ahead = 2;                                          // batches made in advance by a thread
+  int64_t ahead = 2;                                          // batches that a thread makes in advance
   std::function<void(int64_t)> progress;                      // samples done, after each batch
   std::function<bool()> stop;                                 // asked after each batch
   std::string where = "data";                                 // what errors call the data set
 };
 
-/// A batch in consecutive parts whose graphs have at most `most` edges together, as the model counts them; a graph
-/// with more goes alone.
+/// Divides a batch into consecutive parts whose graphs have at most `most` edges together, as the model counts them. A
+/// graph with more edges is a part of its own.
 std::vector<Batch> within_edges(const Model& model, const Batch& batch, const Schema& schema, int64_t most);
 
-/// In which form `each_batch` gives samples.
+/// The form in which `each_batch` gives samples.
 enum class Form {
-  ready,  // as the model takes them: near the origin where it is exact under translations, in its dtype, on its
-          // device
+  ready,  // as the model takes them: in its dtype, on its device, and near the origin where the model is exact
+          // under translations
   ready_on_cpu,  // the same, on the CPU
-  as_read        // of points and poses float64, where they are; grids in the model's dtype; on the CPU
+  as_read        // on the CPU; points and poses in float64, at their own places; grids in the model's dtype
 };
 
-/// Gives `use` the samples of a set in its order, batch by batch; never holds more than a few batches. Returns how many samples were used: fewer than there are when
-/// stopped. A ShapeError becomes a DataError that names the sample; `use` has then seen it once more.
+/// Gives `use` the samples of a set in its order, batch by batch; never holds more than a few batches. Returns how many
+/// samples were used: fewer than all when stopped. A ShapeError becomes a DataError that names the sample, which `use`
+/// has then been given a second time.
 int64_t each_batch(const Model& model, std::shared_ptr<const Dataset> data, const BatchOptions& options,
                    Form form, const std::function<void(const Batch&)>& use);
 

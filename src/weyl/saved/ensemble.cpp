@@ -8,7 +8,7 @@
 #include <algorithm>
 
 #include "weyl/core/check.h"
-#include "weyl/core/joined.h"
+#include "weyl/core/quote.h"
 
 namespace weyl {
 namespace {

@@ -12,26 +12,26 @@ struct Evaluation {
   int64_t samples = 0;
   double seconds = 0;
   Metrics metrics;
-  std::optional<Confusion> confusion;  // of tasks with classes
-  std::vector<Breakdown> breakdowns;   // of parts of the data, where the task knows some
+  std::optional<Confusion> confusion;  // for tasks with classes
+  std::vector<Breakdown> breakdowns;   // by parts of the data, where the task knows such
   bool stopped = false;                // by options.stop: metrics of the samples so far
 };
 
-/// A model's metrics on a data set (see each_batch). The model is in evaluation mode meanwhile, its weights without
-/// gradients, and gets both back. No gradients (a task that predicts gradients switches them on itself). DataError: the data set is empty, or
-/// task or model refuse a sample (a ShapeError), which is named.
+/// A model's metrics on a data set (see each_batch). Meanwhile the model is in evaluation mode and its weights have no
+/// gradients; both are restored. Nothing is recorded for gradients (a task that predicts gradients switches them on
+/// itself). DataError: the data set is empty, or task or model refuse a sample (a ShapeError), which is named.
 Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Dataset> data,
                     const BatchOptions& options = {});
 
-/// How many rows of a label there are, of how many.
+/// How many rows of a label are known, of how many in all.
 struct LabelCount {
   Quantity label;  // as the data have it
   int64_t known = 0, all = 0;
 };
 
-/// How many labels of each kind a task will find: rows without NaN (of categories of graphs and grids: all of
-/// them, without reading any). `what` names the data in messages. DataError: a label is absent; ConfigError:
-/// all of it is missing.
+/// Counts the labels that a task will find, for each label: the rows without NaN. For categories of graphs and grids
+/// that is every row, and none is read. `what` names the data in messages. DataError: a label is absent. ConfigError:
+/// all values of a label are missing.
 std::vector<LabelCount> count_labels(const Task& task, const Dataset& data,
                                      const std::string& what = "training data");
 

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <filesystem>
 
-#include "weyl/carriers/quantity_fields.h"
+#include "weyl/carriers/quantity.h"
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"

@@ -69,10 +69,10 @@ std::vector<std::string> Predictor::notes() const {
   return notes;
 }
 
-std::string Predictor::doubt(const Input& input) const {
+std::string Predictor::data_warning(const Input& input) const {
   for (const Predictor& other : others_) {
-    if (std::string doubt = other.doubt(input); !doubt.empty()) {
-      return doubt;
+    if (std::string warning = other.data_warning(input); !warning.empty()) {
+      return warning;
     }
   }
   constexpr double kFar = 1024;  // of the extent of their graph: ten of float32's 24 bits
@@ -189,11 +189,11 @@ int64_t Predictor::each(std::shared_ptr<const Dataset> data, const std::string& 
   const at::NoGradGuard no_grad;
   BatchOptions options = bounds(where, calls);
   options.ahead = interface().grid ? 0 : options.ahead;  // predictions are kept beside the inputs
-  bool doubted = !calls.warn;
+  bool has_warned = !calls.warn;
   return each_batch(model(), std::move(data), options, Form::as_read, [&](const Batch& batch) {
-    if (const std::string said = doubted ? "" : doubt(batch.input); !said.empty()) {
+    if (const std::string said = has_warned ? "" : data_warning(batch.input); !said.empty()) {
       calls.warn(said);
-      doubted = true;
+      has_warned = true;
     }
     use(batch);
   });

@@ -15,35 +15,35 @@ namespace weyl {
 
 struct PredictorOptions {
   at::Device device = at::kCPU;
-  std::optional<at::ScalarType> dtype;  // absent: that of the model's file
-  /// What goes through the model at once, at most: samples, tokens (a larger sample goes alone) and, where the
-  /// system keeps edges, edges. Predictions do not depend on them, memory does.
+  std::optional<at::ScalarType> dtype;  // absent: that of the model file
+  /// The most that goes through the model at once: samples, tokens (a larger sample goes alone) and, where the system
+  /// keeps edges, edges. Predictions do not depend on these limits, memory does.
   int64_t batch = 256;
   int64_t batch_tokens = 1 << 16;
   int64_t batch_edges = 1 << 17;
 };
 
-/// What whoever predicts over a set is told, and asked, between batches.
+/// Calls back to whoever predicts over a set, between batches.
 struct PredictorCalls {
   std::function<void(int64_t done)> progress;    // samples done
   std::function<bool()> stop;                    // true: no further batch
-  std::function<void(const std::string&)> warn;  // a doubt about the data, once
+  std::function<void(const std::string&)> warn;  // a warning about the data, at most once
 };
 
-/// A trained model at work: samples in, named outputs out. Loads a run or a model file, keeps batches within bounds
-/// and speaks of samples, not of shapes, when one is refused. Knows no command line, log, exit code or signal.
-/// Predictions may be asked for from several threads at once.
+/// Predicts with a trained model: samples in, named outputs out. It loads a run or a model file, keeps batches within
+/// bounds, and names the sample, not a shape, when one is refused. It knows no command line, log, exit code or signal.
+/// Several threads may ask for predictions at once.
 class Predictor {
  public:
   /// `path` is a run folder (its best checkpoint) or a model file. DataError, ConfigError: see load_model.
   explicit Predictor(const std::string& path, const PredictorOptions& options = {},
                      const Systems& systems = built_in_systems());
-  /// For a model that is there already; without a task predictions are the model's own outputs.
+  /// For a model in memory. Without a task, predictions are the model's own outputs.
   explicit Predictor(SavedModel saved, const PredictorOptions& options = {});
 
-  /// Another model of the same inputs, which `name` stands for in messages, as `first` does for this one: from now on
-  /// predictions are means over all of them, beside their standard deviations (saved/ensemble.h). Batches are bounded
-  /// by the edges of the first. ConfigError: what the models are told or say, or the data that they were trained on, differs.
+  /// Adds another model of the same inputs. From now on predictions are means over all models, beside their standard
+  /// deviations (saved/ensemble.h). `first` names this model in messages, `name` the other. The edges of the first
+  /// model bound the batches. ConfigError: the inputs, the outputs or the training data of the models differ.
   void join(Predictor other, const std::string& first, const std::string& name);
 
   const SavedModel& saved() const { return saved_; }
@@ -52,46 +52,51 @@ class Predictor {
   const Task* task() const { return saved_.task.get(); }
   const Interface& interface() const { return model().interface; }
   const PredictorOptions& options() const { return options_; }
-  /// What each model keeps of the data that it was trained on, this one first.
+  /// What each model knows of its training data, this one first.
   std::vector<SampleFacts> trained_on() const;
   /// What predictions are, with their units: the task's, else the model's outputs.
   const std::vector<Quantity>& outputs() const { return outputs_; }
-  /// What everyone who uses them must know, a sentence each.
+  /// What everyone who uses the predictions must know, a sentence each.
   std::vector<std::string> notes() const;
-  /// What is lost of samples that are farther from the origin than 1,024 times their own extent, where the model is not
-  /// exact under translations: a sentence; empty: nothing.
-  std::string doubt(const Input& input) const;
+  /// A sentence that says what precision is lost, where the model computes in float32, is not exact under translations,
+  /// and a sample is farther from the origin than 1,024 times its own extent. Empty: nothing is lost.
+  std::string data_warning(const Input& input) const;
 
-  /// Predicts for a batch of any size and dtype, on the CPU or the device: one tensor for each of `outputs`, by name,
-  /// (L, c), (L, c, D) ..., on the device. Points and poses of a model that is exact under translations are brought
-  /// near the origin in float64 before they are rounded to its dtype, and what has a place is moved back, in float64, so
-  /// that samples far from the origin lose nothing. ShapeError: the input is not what the model takes.
+  /// Predicts for a batch of any size and dtype, on the CPU or the device. Returns one tensor for each of `outputs`, by
+  /// name, (L, c), (L, c, D) ..., on the device. ShapeError: the input is not what the model takes.
+  ///
+  /// Samples far from the origin lose no precision where the model is exact under translations: points and poses are
+  /// brought near the origin in float64 before they are rounded to the model's dtype, and outputs with a place are
+  /// moved back in float64.
   Named operator()(const Input& input) const;
 
-  /// The predictions of this model alone, with the labels for its task, which may hold as many steps as a task that goes
-  /// step by step is to go.
+  /// The predictions of this model without those joined to it. The task sees the labels: a task that goes step by step
+  /// then goes at least as many steps as the labels have.
   Named as_far_as_labels(const Batch& batch) const;
 
   /// d(sum of the model's own scalar outputs of graphs)/d(positions), (N, D), on the CPU. ConfigError: the model has no
   /// such output, or it does not depend on the positions; the input is not points; there are several models.
   Tensor gradient(const Input& input, std::string_view where = "gradient") const;
 
-  /// Where forces are gradients: predictions also hold the `stress` of periodic graphs, whatever was trained. Without
-  /// effect for other tasks.
+  /// Adds the `stress` of periodic graphs to the predictions where forces are gradients, whether or not it was trained.
+  /// Without effect for other tasks.
   void give_stress();
 
-  /// Predictions, and what `as_far_as_labels` gives at least, go so many steps, each from where the one before has left
-  /// the bodies, however many were trained. ConfigError: the task does not go step by step (Task::with_rollout).
+  /// From now on predictions go `steps` steps, however many were trained; each step starts where the one before has
+  /// left the bodies. `as_far_as_labels` goes at least as far. ConfigError: the task does not go step by step
+  /// (Task::with_rollout).
   void roll_out(int64_t steps, std::string_view where = "rollout");
 
-  /// Calls `use` with the samples [0, size) of a set in their order, a batch at a time, on the CPU, points and poses in
-  /// float64, grids in the model's dtype. Returns how many were used: fewer when stopped.
-  /// A ShapeError, of `use` too, becomes a DataError that names the sample of `where`, which `use` has then seen twice.
+  /// Calls `use` with the samples [0, size) of a set in their order, a batch at a time, on the CPU: points and poses in
+  /// float64, grids in the model's dtype. Returns how many samples were used: fewer than all when stopped. A
+  /// ShapeError, also one from `use`, becomes a DataError that names the sample of `where`, which `use` has then been
+  /// given twice.
   using Use = std::function<void(const Batch& batch)>;
   int64_t each(std::shared_ptr<const Dataset> data, const std::string& where, const Use& use,
                const PredictorCalls& calls = {}) const;
 
-  /// The task's metrics on a set with labels (saved/evaluate.h), in batches of these bounds.
+  /// The task's metrics on a set with labels (saved/evaluate.h), within the bounds on batches. ConfigError: there is no
+  /// task, or there are several models.
   Evaluation evaluate(std::shared_ptr<const Dataset> data, const std::string& where,
                       const PredictorCalls& calls = {}) const;
 
@@ -104,10 +109,10 @@ class Predictor {
 
   SavedModel saved_;
   PredictorOptions options_;
-  std::vector<Quantity> own_outputs_, outputs_;  // of this model alone; of all together
+  std::vector<Quantity> own_outputs_, outputs_;  // of this model alone, and of all models together
   std::vector<Predictor> others_;
   std::vector<std::string> names_of_others_;
-  bool centres_ = false;        // samples are brought near the origin: the model is exact under translations
+  bool centres_ = false;        // the model is exact under translations: samples are brought near the origin
   std::string note_on_places_;  // else, what is lost by that
 };
 

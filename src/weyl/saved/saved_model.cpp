@@ -10,7 +10,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/version.h"
-#include "weyl/tasks/flops.h"
+#include "weyl/tasks/task.h"
 
 namespace weyl {
 void put_tensors(NamedTensors& into, std::string_view prefix, const NamedTensors& tensors) {

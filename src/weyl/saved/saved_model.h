@@ -20,12 +20,12 @@ struct SavedModel {
   Interface interface;
   std::shared_ptr<Model> model;
   std::shared_ptr<Task> task;  // with its fitted statistics; null for imported weights without a task
-  SampleFacts trained_on;      // of files that say nothing of it, and of weights from elsewhere: empty
-  /// As read: all of the file's; when it is written: these beside (or over) its own.
+  SampleFacts trained_on;      // empty where the file does not say it, and for weights from elsewhere
+  /// Read: all metadata of the file. To be written: these are added to, or replace, those that the file gets anyway.
   std::map<std::string, std::string> metadata;
 };
 
-/// Everything that the header of its file will say. `step`, `epoch` and the metric are the caller's.
+/// All that the header of the model's file will say. The caller sets `step`, `epoch` and the metric.
 ModelSummary summarise(const SavedModel& saved);
 
 /// Writes `model.safetensors`: weights by name, the task's statistics as "task.<name>", metadata (see
@@ -34,14 +34,14 @@ void save_model(const std::string& path, const SavedModel& saved, Existing exist
 void save_model(const std::string& path, const SavedModel& saved, const ModelSummary& summary,
                 Existing existing = Existing::replace);
 
-/// Reads one on `device` in `dtype` (of the file when undefined), in evaluation mode. `path` is a model file
-/// or a run folder (its `best` checkpoint). Never executes anything. DataError: a missing, unexpected or
-/// misshaped tensor by name, a non-finite weight, an unknown format version.
+/// Reads a model on `device` in `dtype` (absent: the file's), in evaluation mode. `path` is a model file or a run
+/// folder (its `best` checkpoint). Never executes anything from the file. DataError: a missing, unexpected or misshaped
+/// tensor by name, a non-finite weight, an unknown format version.
 SavedModel load_model(const std::string& path, at::Device device = at::kCPU,
                       std::optional<at::ScalarType> dtype = {}, const Systems& systems = built_in_systems());
 
-/// Copies tensors into a model's parameters by name. DataError naming the first missing, unexpected,
-/// misshaped or non-finite one; then no parameter has changed.
+/// Copies tensors into a model's parameters by name. DataError names the first tensor that is missing, unexpected,
+/// misshaped or not finite; then no parameter has changed.
 void load_parameters(Model& model, const NamedTensors& tensors, const std::string& where);
 
 // What a checkpoint of training is made of, too.
@@ -50,17 +50,17 @@ void load_parameters(Model& model, const NamedTensors& tensors, const std::strin
 NamedTensors tensors_of(const SavedModel& saved);
 /// Adds tensors under their names with a prefix.
 void put_tensors(NamedTensors& into, std::string_view prefix, const NamedTensors& tensors);
-/// Moves the tensors whose names begin with a prefix out, without it.
+/// Moves the tensors whose names begin with a prefix out of `tensors`; the result has their names without the prefix.
 NamedTensors take_tensors(NamedTensors& tensors, std::string_view prefix);
 
 inline constexpr std::string_view task_prefix = "task.", optimiser_prefix = "optimiser.",
                                   average_prefix = "average.";
 
-/// DataError unless the tensors are those of the parameters, by names, shapes and types, and finite.
+/// DataError unless the tensors match the parameters by names, shapes and types, and are finite.
 void require_weights(const std::vector<Parameter>& parameters, const NamedTensors& tensors,
                      const std::string& where);
 
-/// Makes what a file describes. Its claims may be hostile: an error of construction is the file's (DataError), not the
+/// Makes what a file describes. A file may be hostile: an error of the construction is the file's (DataError), not the
 /// user's.
 template <class F>
 auto of_the_file(const std::string& where, F&& make) {

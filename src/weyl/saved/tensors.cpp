@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "weyl/carriers/quantity_json.h"
+#include "weyl/carriers/quantity.h"
 #include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"

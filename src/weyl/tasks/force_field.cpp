@@ -16,14 +16,13 @@
 #include <cmath>
 #include <optional>
 
-#include "weyl/carriers/cell_volume.h"
+#include "weyl/carriers/points.h"
 #include "weyl/core/check.h"
 #include "weyl/core/units.h"
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/autograd/differentiable.h"
-#include "weyl/tasks/chunks.h"
 #include "weyl/tasks/error_law.h"
-#include "weyl/tasks/references.h"
+#include "weyl/tasks/label_statistics.h"
 
 namespace weyl {
 namespace {

@@ -15,7 +15,7 @@ namespace weyl {
 ///   F = -dE/dx                                  or s times the model's output; direct forces are not
 ///                                               conservative: the work along a closed path is not zero
 ///   sigma = (1 / V) dE/de                       x -> (1 + e) x, lattice vectors likewise, e symmetric, at
-///                                               e = 0; V the cell's (cell_volume.h), NaN where that is 0
+///                                               e = 0; V the cell's (points.h), NaN where that is 0
 ///   loss = w_E mean over graphs of l_E(dE / (s n))                 n atoms; 1: energy_per_atom = false
 ///        + w_F mean over components of l_F(dF / s)           or over atoms of |dF / s|: force_loss = "norm"
 ///        + w_S mean over components of l_S(V dsigma / (s n))

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
+#include "weyl/carriers/batch.h"
 #include "weyl/carriers/dataset.h"
 #include "weyl/core/tensor_file.h"
 #include "weyl/tasks/options.h"
@@ -9,19 +11,25 @@
 
 namespace weyl {
 
+/// The energies of single atoms in a text, of each type of a schema (T), float64, in the unit of its label `energy`:
+/// lines "C -1027.59" or "C -37.76 Hartree", comments from # on. Types that the text does not name have 0. DataError:
+/// no such file, a line of another form, a unit that is none of energy, an element twice, or one that the text does not
+/// name though `seen` (T) counts atoms of it; ConfigError: types that are no elements.
+Tensor atom_energies_in(const std::string& path, const Schema& schema, const Tensor& seen);
+
 /// Whether forces and stress are labels that the loss weighs.
 bool learns_forces(const ForceFieldOptions& options);
 bool learns_stress(const ForceFieldOptions& options);
 
 /// What a force field takes from its training set: energies that follow from the composition alone
-/// (references.h) and the scale of what is left to learn.
+/// (label_statistics.h) and the scale of what is left to learn.
 ///
 ///   scale     root mean square of the force components; without forces, standard deviation of the referenced
 ///             energies per atom; 1 with normalise = false
 ///   constant  added once to every energy: 0, but of weights from elsewhere
 class ForceFieldStatistics {
  public:
-  /// DataError: no samples, nothing to learn; a file of references that does not fit (atom_energies.h).
+  /// DataError: no samples, nothing to learn; a file of references that does not fit (force_field_statistics.h).
   void fit(const Dataset& train, const ForceFieldOptions& options);
   /// In place of a fit: this scale and constant, references of 0, the types seen that the weights were trained on.
   void adopt(int64_t types, const OutputLaw& law);

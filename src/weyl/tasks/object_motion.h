@@ -1,6 +1,7 @@
 #pragma once
 
 #include "weyl/carriers/points.h"
+#include "weyl/carriers/quantity.h"
 
 namespace weyl {
 
@@ -63,5 +64,25 @@ Tensor angle_errors(const ObjectMotions& a, const ObjectMotions& b);
 Tensor centres_of_objects(const Points& points);
 /// The objects of each graph, as rows of its segment.
 Segments objects_of_graphs(const Points& points);
+
+/// The tokens of rigid objects a frame later, moved as their object is (motions: one for each of points.objects), in
+/// their dtype:
+///
+///   positions                          c + R (x - c) + shift, c the object's centre
+///   vectors of role offset or normal   R v, but `up`, which belongs to the scene
+///   vectors of role point              as positions
+///   `velocity`                         x(later) - x(now), the distance of one frame
+///   `vertex_velocities`                the same of the corners: `vertices`, of as many channels, are the offsets of these
+///   scalar `height`                    plus up . (x(later) - x(now)), up the feature `up` of nodes or graphs
+///
+/// and everything else as it was. ConfigError, which names it: a vector or a multivector of nodes or objects that is none of these.
+Points moved_objects(const Points& points, const Interface& interface, const ObjectMotions& motions);
+
+/// ConfigError where `moved_objects` would not know how a feature moves.
+void require_movable(const Interface& interface);
+
+/// Where vectors (N, V, 3) that are counted from their nodes stand after the motion, from where the nodes stood before:
+/// (N, V, 3), float64, zero vectors for the nodes themselves.
+Tensor moved_places(const Points& points, const Tensor& offsets, const ObjectMotions& motions);
 
 }  // namespace weyl

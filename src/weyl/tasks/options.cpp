@@ -1,6 +1,6 @@
 #include "weyl/tasks/options.h"
 
-#include "weyl/config/idle.h"
+#include "weyl/config/unused_options.h"
 
 namespace weyl {
 
@@ -162,7 +162,7 @@ void refuse(const ClassificationOptions& o) {
       {"class_weights", o.loss == ClassLoss::cross_entropy, "with loss = \"binary\""},
       axis_of(o.test_time_rotations),
       random_of(o.test_time_rotations)};
-  refuse_idle("task.classification", o, ClassificationOptions{}, options);
+  refuse_unused("task.classification", o, ClassificationOptions{}, options);
 }
 
 void refuse(const SegmentationOptions& o) {
@@ -174,7 +174,7 @@ void refuse(const SegmentationOptions& o) {
       {"window.overlap", windows, "without window.size"},
       axis_of(o.test_time_rotations),
       random_of(o.test_time_rotations)};
-  refuse_idle("task.segmentation", o, SegmentationOptions{}, options);
+  refuse_unused("task.segmentation", o, SegmentationOptions{}, options);
 }
 
 void refuse(const ForceFieldOptions& o) {
@@ -196,14 +196,14 @@ void refuse(const ForceFieldOptions& o) {
       {"huber_delta",
        huber(energies, o.energy_loss) || huber(forces, o.force_loss) || huber(stress, o.stress_loss),
        without_huber}};
-  refuse_idle("task.force_field", o, ForceFieldOptions{}, options);
+  refuse_unused("task.force_field", o, ForceFieldOptions{}, options);
 }
 
 void refuse(const PropertyOptions& o) {
   const Conditional options[] = {{"huber_delta", o.loss == ErrorLaw::huber, without_huber},
                                  axis_of(o.test_time_rotations),
                                  random_of(o.test_time_rotations)};
-  refuse_idle("task.property", o, PropertyOptions{}, options);
+  refuse_unused("task.property", o, PropertyOptions{}, options);
 }
 
 }  // namespace

@@ -12,37 +12,37 @@
 
 namespace weyl {
 
-/// What a trajectory model is asked to predict the displacement beyond.
+/// A simple prediction of the displacement; the model predicts what it leaves over.
 enum class Baseline { none, straight_line, best_straight_line };
 constexpr auto names_of(Baseline) {
   return std::array<std::string_view, 3>{"none", "straight_line", "best_straight_line"};
 }
 
-/// Positions now to positions later.
+/// Predicts later positions from the present ones.
 struct TrajectoryOptions {
   static constexpr const char* name_in_config = "trajectory";
-  Baseline baseline = Baseline::none;  // the model predicts what this does not; every choice is equivariant
+  Baseline baseline = Baseline::none;  // the model predicts what it leaves over; every choice is equivariant
   bool normalise = true;               // outputs in units of the root mean square of what is to be predicted
 };
 void fields(Fields& f, TrajectoryOptions& o);
 
-/// The missing element of a sequence of poses, from the others in any order.
+/// Predicts the missing element of a sequence of poses from the others, in any order.
 struct CompletionOptions {
   static constexpr const char* name_in_config = "completion";
   double gap_weight = 1, pose_weight = 1;  // of the two parts of the loss
 };
 void fields(Fields& f, CompletionOptions& o);
 
-/// The rotations of an input that a prediction is averaged over.
+/// The rotations of an input over which a prediction is averaged.
 struct TestTimeRotations {
   int64_t count = 1;    // 1: the input as it is; 24 in space: the rotations of the cube; else the
-                        // multiples of 2 pi / count: of the plane, in space about `axis`
-  Axis axis = Axis::z;  // in space
-  bool random = false;  // of points and poses: the input as it is, and count - 1 rotations drawn uniformly
+                        // multiples of 2 pi / count, in space about `axis`
+  Axis axis = Axis::z;  // only in space
+  bool random = false;  // points and poses: the input as it is, and count - 1 rotations drawn uniformly
 };
 void fields(Fields& f, TestTimeRotations& o);
 
-/// Which class an input is of.
+/// The loss of a classification, which predicts the class of an input.
 enum class ClassLoss { cross_entropy, binary };
 constexpr auto names_of(ClassLoss) {
   return std::array<std::string_view, 2>{"cross_entropy", "binary"};
@@ -52,12 +52,12 @@ struct ClassificationOptions {
   ClassLoss loss = ClassLoss::cross_entropy;
   double label_smoothing = 0;
   std::vector<double> class_weights;      // one a class, or none: all alike
-  std::vector<std::string> names;         // of the classes in their order, in reports; or none: their numbers
+  std::vector<std::string> names;         // of the classes in their order, for reports; none: their numbers
   TestTimeRotations test_time_rotations;  // at test time
 };
 void fields(Fields& f, ClassificationOptions& o);
 
-/// Several classes taken as one for a score: the tumour's core is two of its tissues.
+/// Several classes that are scored as one: the tumour's core consists of two of its tissues.
 struct Region {
   std::string name;
   std::vector<int64_t> labels;
@@ -66,14 +66,14 @@ struct Region {
 };
 void fields(Fields& f, Region& o);
 
-/// Inputs larger than this are predicted window by window; inputs and predictions must fit the main memory.
+/// Inputs larger than `size` are predicted window by window. Inputs and predictions must fit the main memory.
 struct WindowOptions {
-  std::vector<int64_t> size;  // cells along each axis; one number: along all; none: the whole input at once
-  double overlap = 0.5;       // of neighbouring windows, at least
+  std::vector<int64_t> size;  // cells along each axis; one number: all alike; none: the whole input at once
+  double overlap = 0.5;       // least overlap of neighbouring windows, as a share
 };
 void fields(Fields& f, WindowOptions& o);
 
-/// The class of every pixel or voxel of a grid.
+/// Predicts the class of every pixel or voxel of a grid.
 struct SegmentationOptions {
   static constexpr const char* name_in_config = "segmentation";
   double cross_entropy = 1, focal = 0, dice = 0;  // weights of the parts of the loss
@@ -92,14 +92,14 @@ constexpr auto names_of(ErrorLaw) {
   return std::array<std::string_view, 3>{"l1", "l2", "huber"};
 }
 
-/// What an error of a force costs: as ErrorLaw says of each of its components, or the length |dF| of the whole.
+/// What an error dF of a force costs: what ErrorLaw says for each of its components, or the length |dF| of the vector.
 enum class ForceLaw { l1, l2, huber, norm };
 constexpr auto names_of(ForceLaw) {
   return std::array<std::string_view, 4>{"l1", "l2", "huber", "norm"};
 }
 
-/// What is taken off an extensive number before it is learned: nothing, a number for each node, or one for
-/// each node of a type.
+/// What is subtracted from an extensive number before it is learned: nothing, a number for each node, or a number for
+/// each node by its type.
 enum class Reference { none, mean, elements };
 constexpr auto names_of(Reference) {
   return std::array<std::string_view, 3>{"none", "mean", "elements"};
@@ -111,15 +111,16 @@ constexpr auto names_of(ForceSource) {
   return std::array<std::string_view, 3>{"gradient", "direct", "none"};
 }
 
-/// Energy, forces and stress of atoms (tasks/force_field.h).
+/// Predicts energy, forces and stress of atoms (tasks/force_field.h).
 struct ForceFieldOptions {
   static constexpr const char* name_in_config = "force_field";
   ForceSource forces = ForceSource::gradient;
-  bool stress = false;  // by the derivative with respect to strain
+  bool stress = false;  // learns the stress, the derivative with respect to strain
   Reference reference = Reference::elements;
-  std::string references;  // file of energies of single atoms (atom_energies.h); empty: by least squares
-  bool normalise = true;   // outputs and loss in units of the forces of the training set
-  bool pooled = false;     // the energy as a function of pooled nodes, not as a sum over them
+  std::string
+      references;  // file of energies of single atoms (force_field_statistics.h); empty: by least squares
+  bool normalise = true;  // outputs and loss in units of the forces of the training set
+  bool pooled = false;    // the energy as a function of pooled nodes, not as a sum over them
   double energy_weight = 1, force_weight = 10, stress_weight = 1;
   ErrorLaw energy_loss = ErrorLaw::l2;
   ForceLaw force_loss = ForceLaw::l2;
@@ -130,7 +131,7 @@ struct ForceFieldOptions {
 };
 void fields(Fields& f, ForceFieldOptions& o);
 
-/// Numbers of a whole graph (tasks/property.h).
+/// Predicts numbers of a whole graph (tasks/property.h).
 struct PropertyOptions {
   static constexpr const char* name_in_config = "property";
   std::vector<std::string> targets;
@@ -143,19 +144,19 @@ struct PropertyOptions {
 };
 void fields(Fields& f, PropertyOptions& o);
 
-/// What a model of rigid motion is asked to predict the motion beyond.
+/// A simple prediction of the motion; the model predicts what it leaves over.
 enum class MotionBaseline { none, constant_velocity };
 constexpr auto names_of(MotionBaseline) {
   return std::array<std::string_view, 2>{"none", "constant_velocity"};
 }
 
-/// How rigid objects move from one frame to the next (tasks/rigid_motion.h).
+/// Predicts how rigid objects move from one frame to the next (tasks/rigid_motion.h).
 struct RigidMotionOptions {
   static constexpr const char* name_in_config = "rigid_motion";
   MotionBaseline baseline = MotionBaseline::none;  // every choice is equivariant
   bool normalise = true;   // outputs and loss in units of the motions of the training set
-  double norm_weight = 0;  // of the root of each object's mean square, added to the loss
-  int64_t rollout = 1;     // steps that a prediction goes, each from the one before
+  double norm_weight = 0;  // of the root of each object's mean square error, a further term of the loss
+  int64_t rollout = 1;     // steps of a prediction, each from the result of the one before
 };
 void fields(Fields& f, RigidMotionOptions& o);
 
@@ -166,7 +167,7 @@ struct TaskOptions {
 };
 void fields(Fields& f, TaskOptions& o);
 
-/// ConfigError for an option that nothing reads as the others stand (config/idle.h).
+/// Reports options that are set but have no effect (config/unused_options.h).
 void require_effects(const TaskOptions& options);
 
 /// What everyone who uses the predictions of such a task must know, a sentence each.

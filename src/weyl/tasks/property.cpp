@@ -18,10 +18,8 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/to_device.h"
-#include "weyl/tasks/chunks.h"
 #include "weyl/tasks/error_law.h"
-#include "weyl/tasks/references.h"
-#include "weyl/tasks/saved_numbers.h"
+#include "weyl/tasks/label_statistics.h"
 #include "weyl/tasks/test_time_rotations.h"
 
 namespace weyl {

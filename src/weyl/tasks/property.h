@@ -8,7 +8,7 @@ namespace weyl {
 ///
 ///   t = s y + r     y the model's output; s the standard deviation of t - r on the training set (1 when
 ///                   `normalise` is off); r of extensive targets that are not `pooled` the sum of references of
-///                   the nodes (references.h), of others the mean on the training set, or 0 (reference = none)
+///                   the nodes (label_statistics.h), of others the mean on the training set, or 0 (reference = none)
 ///   loss            mean over samples and targets of l((t - t*) / s), the law l of ErrorLaw, in the model's
 ///                   dtype; labels that are NaN are left out; references, targets and (of extensive targets, which
 ///                   the model gives in float64) differences in float64

@@ -1,13 +1,26 @@
 #pragma once
 
+#include "weyl/carriers/points.h"
+#include "weyl/tasks/options.h"
 #include "weyl/tasks/task.h"
 
 namespace weyl {
 
+/// The weighted sum of the parts that the options ask for, of logits (B, K, spatial...) and target (B,
+/// spatial...) int64. With p = softmax(logits), y the target, w the class weights:
+///
+///   cross_entropy  sum_i -w_y log p_y / sum_i w_y, over the pixels i of the batch
+///   focal          sum_i -w_y alpha (1 - p_y)^gamma log p_y / sum_i w_y
+///   dice           1 - mean over samples and classes k > 0 of
+///                  (2 sum_i p_k [y = k] + 1) / (sum_i p_k + sum_i [y = k] + 1)
+///
+/// ConfigError: no part has a weight.
+Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const SegmentationOptions& options);
+
 /// The class of every pixel or voxel of a grid, 0 the background. Label `mask` (B, 1, spatial...) int64, K
 /// its `categories`. The model gives `logits` (B, K, spatial...).
 ///
-///   loss      segmentation_loss.h, on the whole grid given (crops: train.crop); of a model that does not
+///   loss      segmentation.h, on the whole grid given (crops: train.crop); of a model that does not
 ///             train, with log `probabilities` for the logits: those of windows and rotations
 ///   predicts  `probabilities` (B, K, spatial...), softmax of the logits, put together from windows
 ///             (sliding_window.h) and averaged over the test-time rotations; `mask` (B, 1, spatial...) int64,

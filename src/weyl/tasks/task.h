@@ -27,13 +27,13 @@ struct MetricName {
   bool lower_is_better = true;
 };
 
-/// How often each class was taken for each: `counts` (K, K), row by row, rows the truth.
+/// The confusion matrix `counts` (K, K), row by row: rows are the true classes, columns the predicted ones.
 struct Confusion {
   std::vector<std::string> classes;
   std::vector<int64_t> counts;
 };
 
-/// Metrics of the parts of a data set: of each element, say, or of each kind of frame.
+/// Metrics of parts of a data set: of each element, say, or of each kind of frame.
 struct Breakdown {
   std::string by;
   std::vector<std::pair<std::string, Metrics>> rows;
@@ -44,21 +44,21 @@ class Meter {
  public:
   virtual ~Meter() = default;
   virtual void add(const Batch& batch, const Named& predictions) = 0;
-  /// Adds what another meter of the same task has seen, as if this one had seen it: several processes each
-  /// measure a part of the data. Counts, and what is kept sample by sample, come out exactly as of one meter
-  /// that saw all; sums of real numbers are added in another order and agree to rounding. ShapeError: a meter
-  /// of another kind, or of other classes, targets or units.
+  /// Adds what another meter of the same task has seen, as if this one had seen it, so that several processes can each
+  /// measure a part of the data. Counts, and what is kept sample by sample, are exactly those of one meter that saw
+  /// all. Sums of real numbers are added in another order and agree to rounding. ShapeError: the other meter is of
+  /// another kind, or of other classes, targets or units.
   virtual void merge(const Meter& other) = 0;
   virtual Metrics values() const = 0;
-  /// All names that `values` may have on samples of such data, whether or not a sample defines them (a class that does
-  /// not occur has no accuracy). Data are not read.
+  /// All names that `values` may have for such data, whether or not a sample defines them (a class that does not occur
+  /// has no accuracy). No data are read.
   virtual std::vector<MetricName> names(const Schema& data) const = 0;
-  virtual std::optional<Confusion> confusion() const { return {}; }  // of tasks with classes
-  /// `data` has the names of parts.
+  virtual std::optional<Confusion> confusion() const { return {}; }  // for tasks with classes
+  /// Metrics of parts of the data; `data` has the names of the parts.
   virtual std::vector<Breakdown> breakdowns(const Schema& /*data*/) const { return {}; }
 };
 
-/// `other` as a meter of kind M, which `merge` needs: ShapeError when it is of another.
+/// `other` as a meter of kind M, as `merge` needs it. ShapeError when it is of another kind.
 template <class M>
 const M& same_kind(const Meter& other, const char* task) {
   const auto* same = dynamic_cast<const M*>(&other);
@@ -66,88 +66,89 @@ const M& same_kind(const Meter& other, const char* task) {
   return *same;
 }
 
-/// What one batch gives: the loss (a scalar with a graph when training) and predictions in the data's units.
+/// The result of one batch: the loss (a scalar with a graph when training), and predictions in the data's units.
 struct Step {
   Tensor loss;
   Named predictions;
 };
 
-/// How a prediction follows from the output of weights that were trained elsewhere: scale y + shift.
+/// How a prediction follows from the output y of weights that were trained elsewhere: scale y + shift.
 struct OutputLaw {
-  double scale = 1, shift = 0;  // both in the unit of the prediction; the shift once for a graph
-  /// Which types of nodes the weights were trained on: others count as unseen; empty: none does.
+  double scale = 1, shift = 0;  // both in the unit of the prediction; the shift is added once for a graph
+  /// Which types of nodes the weights were trained on; the others count as unseen. Empty: no type counts as unseen.
   std::vector<bool> trained;
 
-  /// Whether predictions are the outputs.
+  /// Whether predictions are the outputs, unchanged.
   bool plain() const { return scale == 1 && shift == 0; }
 };
 
-/// What is learned: which labels, which outputs, which loss, which metrics. A task never names a system.
+/// A task says what is learned: which labels, which outputs, which loss, which metrics. It never names a system.
 class Task {
  public:
   virtual ~Task() = default;
   virtual std::string name() const = 0;
   virtual std::vector<Quantity> labels() const = 0;  // what the loss needs; 0 channels: any number of them
-  virtual Interface interface(const Schema& data) const = 0;  // the data's, with the outputs wanted
-  /// What `predict` returns, for audits and files.
+  virtual Interface interface(const Schema& data) const = 0;  // the data's, with the outputs needed
+  /// The quantities that `predict` returns, for audits and files.
   virtual std::vector<Quantity> predictions(const Interface& model) const = 0;
 
-  virtual void fit(const Dataset& train) = 0;  // statistics of the data
-  /// In place of `fit`, for weights from elsewhere: their outputs are the predictions, but for `law`. False, and nothing
+  virtual void fit(const Dataset& train) = 0;  // computes the statistics of the data
+  /// Replaces `fit` for weights from elsewhere: predictions are their outputs, changed by `law`. False, and nothing
   /// changes, where a task cannot: it needs a training set, or has no place for a scale or a shift.
   virtual bool adopt(const Schema& /*data*/, const OutputLaw& law) { return law.plain(); }
-  /// After `fit`, for a model that goes on from the weights of another, whose task was `before`: takes over the
-  /// scales and shifts that give the outputs their meaning, so that it predicts what the other did. `from`, `to`: the
-  /// interfaces of the two models, the types of `from` the first of `to`. False, and nothing changes, where there are
-  /// no such numbers, or `before` has others. ConfigError: a unit that does not fit.
+  /// Follows `fit` for a model that starts from the weights of another, whose task was `before`. Takes over the scales
+  /// and shifts that give the outputs their meaning, so that the model predicts what the other did. `from`, `to`: the
+  /// interfaces of the other model and of this one; the types of `from` are the first of `to`. False, and nothing
+  /// changes, where there are no such numbers, or `before` has others. ConfigError: a unit does not fit.
   virtual bool keep(const Task& /*before*/, const Interface& /*from*/, const Interface& /*to*/) {
     return false;
   }
-  /// After `keep`: moves what the predictions have beside the model's outputs (references by composition, means) by
-  /// what they leave of the labels, in least squares. `outputs`: the model's of graphs, on all samples in their order,
-  /// (B, c) float64.
+  /// Follows `keep`: adjusts what predictions add to the model's outputs (references by composition, means) to the
+  /// labels, by least squares of what the predictions leave of them. `outputs`: the model's outputs of graphs, (B, c)
+  /// float64, on all samples in their order.
   virtual void refer(const Dataset& /*train*/, const Named& /*outputs*/) {}
-  virtual NamedTensors state() const = 0;  // those statistics, float64
+  virtual NamedTensors state() const = 0;  // the statistics, float64
   virtual void load(const NamedTensors& state) = 0;
 
-  /// Looks at the values of a batch of training that is on the CPU and goes to another device, where looking at them would
-  /// be waiting for it: ShapeError where `step` would refuse them. May add labels that follow from those that there are.
-  /// On the CPU `step` does without.
+  /// Checks the values of a training batch that is still on the CPU but goes to another device, because reading them
+  /// there would wait for the device. ShapeError where `step` would refuse them. May add labels that follow from those
+  /// that are there. On the CPU `step` does the checks itself.
   virtual void prepare(Batch& /*batch*/, const Interface& /*model*/) const {}
-  /// Input and weights share a dtype; labels are float64. `predict` needs no labels.
+  /// Input and weights must have the same dtype; labels are float64. `predict` needs no labels.
   virtual Step step(Model& model, const Batch& batch) const = 0;
   virtual Named predict(Model& model, const Batch& batch) const = 0;
 
-  /// What everyone who uses its predictions must know, a sentence each: printed by `train`, `eval` and
-  /// `predict`, written into the model card.
+  /// What everyone who uses the predictions must know, a sentence each. `train`, `eval` and `predict` print it, and it
+  /// stands in the model card.
   virtual std::vector<std::string> notes() const { return {}; }
 
-  /// The option by which predictions are derivatives of the model's outputs by positions, as forces are, in the words
-  /// of a config; empty: they are not.
+  /// The option, in the words of a config, by which predictions are derivatives of the model's outputs with respect to
+  /// positions, as forces are. Empty: they are not.
   virtual std::string differentiated_by() const { return ""; }
-  /// This task with its statistics, whose predictions hold the stress of periodic graphs as well; null where nothing
-  /// is to be added.
+  /// A copy of this task, with its statistics, whose predictions also hold the stress of periodic graphs. Null where
+  /// there is nothing to add.
   virtual std::unique_ptr<Task> with_stress() const { return nullptr; }
-  /// This task with its statistics, whose predictions go so many steps, each from where the one before has left the
-  /// input; null of tasks that do not go step by step. ConfigError: a feature of the model's inputs that cannot be moved.
+  /// A copy of this task, with its statistics, whose predictions go `steps` steps; each starts where the one before has
+  /// left the input. Null for tasks that do not go step by step. ConfigError: a feature of the model's inputs cannot be
+  /// moved.
   virtual std::unique_ptr<Task> with_rollout(int64_t /*steps*/, const Interface& /*model*/) const {
     return nullptr;
   }
-  /// Cells along each axis of the windows of a grid that `predict` gives the model; empty: whole grids.
+  /// The windows of a grid that `predict` gives the model, as cells along each axis. Empty: the whole grid.
   virtual std::vector<int64_t> window() const { return {}; }
 
-  /// Whether `predict` takes batches on the CPU and moves to the model's device only what that works on: who
-  /// gives it one then leaves it there.
+  /// Whether `predict` takes batches on the CPU and moves only the part in work to the model's device. Callers then
+  /// leave the batch on the CPU.
   virtual bool moves_inputs() const { return false; }
 
-  /// Units are those of the model's outputs.
+  /// A meter of this task's metrics; the units follow from the model's outputs.
   virtual std::unique_ptr<Meter> meter(const Interface& model) const = 0;
   virtual std::string headline() const = 0;  // the metric that picks `best`, unless train.best names another
   virtual bool lower_is_better() const { return true; }
-  /// The metric nearest to the loss, lower is better: it decides between models whose chosen metric is the same.
+  /// The metric nearest to the loss; lower is better. It decides between models whose chosen metric is the same.
   virtual std::string loss_metric() const { return headline(); }
 
-  /// Metrics of simple answers without a model ("no motion", "straight line"), to print beside.
+  /// Metrics of simple predictions without a model ("no motion", "straight line"), to print beside the model's.
   virtual std::vector<std::pair<std::string, Metrics>> baselines(const Dataset&) const { return {}; }
 };
 
@@ -155,5 +156,10 @@ std::unique_ptr<Task> make_task(const TaskOptions& options);
 
 /// Checks that the data set has every label that the task needs: DataError with the labels it does have.
 void require_labels(const Task& task, const Schema& data);
+
+/// Floating-point operations of a batch of `tokens` tokens (models/work.h). For what is learned through derivatives, as
+/// forces are, these are estimates: six forward passes for training, and three for predicting.
+double training_flops(const Model& model, const Task* task, double tokens);
+double predicting_flops(const Model& model, const Task* task, double tokens);
 
 }  // namespace weyl

@@ -4,8 +4,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/eye.h>
 
-#include "weyl/algebra/finite/planar.h"
-#include "weyl/algebra/finite/platonic.h"
+#include "weyl/algebra/finite/point_groups.h"
 #include "weyl/carriers/layout.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"

@@ -8,9 +8,7 @@
 
 #include "weyl/carriers/layout.h"
 #include "weyl/core/check.h"
-#include "weyl/tasks/chunks.h"
-#include "weyl/tasks/references.h"
-#include "weyl/tasks/saved_numbers.h"
+#include "weyl/tasks/label_statistics.h"
 
 namespace weyl {
 namespace {

@@ -7,8 +7,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/elements.h"
-#include "weyl/data/formats/checkpoint_record.h"
-#include "weyl/data/formats/weights.h"
+#include "weyl/data/containers/weights.h"
 
 namespace weyl {
 

@@ -9,7 +9,7 @@
 
 namespace weyl {
 
-/// The tensors of a weights file (data/formats/weights.h: safetensors or a PyTorch zip checkpoint, read
+/// The tensors of a weights file (data/containers/weights.h: safetensors or a PyTorch zip checkpoint, read
 /// without executing anything), by name, in the dtypes of the file. DataError: a broken file, or one of
 /// another format.
 NamedTensors read_state_dict(const std::string& path);

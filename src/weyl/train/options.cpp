@@ -1,6 +1,6 @@
 #include "weyl/train/options.h"
 
-#include "weyl/config/idle.h"
+#include "weyl/config/unused_options.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
@@ -137,7 +137,7 @@ void require_effects(const TrainOptions& o) {
       {"schedule.factor", drops, so},
       {"schedule.every", law == ScheduleLaw::step, so},
       {"schedule.patience", law == ScheduleLaw::plateau, so}};
-  refuse_idle("train", o, TrainOptions{}, options);
+  refuse_unused("train", o, TrainOptions{}, options);
 }
 
 }  // namespace weyl

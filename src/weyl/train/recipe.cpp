@@ -4,8 +4,8 @@
 #include <optional>
 #include <set>
 
-#include "weyl/config/idle.h"
 #include "weyl/config/toml.h"
+#include "weyl/config/unused_options.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
@@ -75,7 +75,7 @@ Recipe read_whole(const std::string& path, const std::vector<std::string>& overr
 
 /// Other faults of the recipe are found by whoever uses it.
 std::vector<std::string> warnings_of(const Recipe& recipe) {
-  return idle_warnings([&] {
+  return unused_option_warnings([&] {
     try {
       require_effects(recipe);
     } catch (const ConfigError&) {

@@ -7,30 +7,27 @@
 #include <filesystem>
 #include <iterator>
 
-#include "weyl/config/idle.h"
 #include "weyl/config/toml.h"
+#include "weyl/config/unused_options.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
 #include "weyl/core/quote.h"
-#include "weyl/data/files/doubts.h"
+#include "weyl/data/data_warnings.h"
 #include "weyl/saved/evaluate.h"
-#include "weyl/tasks/flops.h"
-#include "weyl/train/append_file.h"
-#include "weyl/train/budget.h"
-#include "weyl/train/checkpoint_folder.h"
-#include "weyl/train/device_arithmetic.h"
-#include "weyl/train/environment.h"
-#include "weyl/train/fingerprint.h"
-#include "weyl/train/frame_checks.h"
-#include "weyl/train/label_features.h"
-#include "weyl/train/loading.h"
-#include "weyl/train/model_card.h"
-#include "weyl/train/prepare.h"
-#include "weyl/train/run_data.h"
-#include "weyl/train/run_folder.h"
-#include "weyl/train/sight.h"
-#include "weyl/train/threads.h"
-#include "weyl/train/way_of_working.h"
+#include "weyl/tasks/task.h"
+#include "weyl/train/loop/changes_on_resume.h"
+#include "weyl/train/loop/compute_settings.h"
+#include "weyl/train/loop/loading.h"
+#include "weyl/train/preflight/data_checks.h"
+#include "weyl/train/preflight/input_check.h"
+#include "weyl/train/preflight/label_features.h"
+#include "weyl/train/preflight/prepare.h"
+#include "weyl/train/run/append_file.h"
+#include "weyl/train/run/environment.h"
+#include "weyl/train/run/fingerprint.h"
+#include "weyl/train/run/model_card.h"
+#include "weyl/train/run/run_data.h"
+#include "weyl/train/run/run_folder.h"
 
 namespace weyl {
 namespace {
@@ -69,16 +66,17 @@ TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resum
   const std::vector<std::string> notes = std::move(prepared.notes);
   const std::string taken = std::move(prepared.taken);
   // Whoever goes on with a run has read them.
-  const bool doubted = request.observer != nullptr && (resumed == nullptr || request.data_changed);
-  const std::vector<std::string> doubts =
-      doubted ? doubts_about(prepared.data, prepared.saved.task->labels()) : std::vector<std::string>{};
+  const bool warns_of_data = request.observer != nullptr && (resumed == nullptr || request.data_changed);
+  const std::vector<std::string> data_warnings_found =
+      warns_of_data ? data_warnings(prepared.data, prepared.saved.task->labels())
+                    : std::vector<std::string>{};
   Trainer trainer(std::move(prepared.saved), prepared.recipe.train, std::move(prepared.data), run.path(),
                   request.observer, request.stop, systems_of(request));
   if (resumed != nullptr) {
     trainer.load(*resumed);
   }
-  if (request.leave) {
-    trainer.leave_by(request.leave);
+  if (request.on_stop_request) {
+    trainer.set_on_stop_request(request.on_stop_request);
   }
   const SavedModel& saved = trainer.saved();
   if (request.observer != nullptr) {
@@ -88,8 +86,8 @@ TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resum
     for (const std::string& warning : saved.model->warnings(saved.task->differentiated_by())) {
       request.observer->noted(warning);
     }
-    for (const std::string& doubt : doubts) {
-      request.observer->noted(doubt);
+    for (const std::string& warning : data_warnings_found) {
+      request.observer->noted(warning);
     }
     if (const std::string note = note_on_places(*saved.model); !note.empty()) {
       request.observer->noted(note);
@@ -263,7 +261,7 @@ void mend_best(const RunFolder& run, TrainState& state, TrainObserver& observer)
 
 TrainResult train(const Recipe& recipe, const TrainRequest& request) {
   check(recipe, request.device);
-  std::vector<std::string> notes = idle_warnings([&] { require_effects(recipe); });
+  std::vector<std::string> notes = unused_option_warnings([&] { require_effects(recipe); });
   if (request.strict) {
     require_no_warnings(notes);
   }
@@ -274,14 +272,14 @@ TrainResult train(const Recipe& recipe, const TrainRequest& request) {
   const Deterministic deterministic(asks_for_deterministic(recipe, request));
   Prepared prepared = prepare(recipe, request, {recipe.data, recipe.task, recipe.train.from}, nullptr);
   std::ranges::move(
-      idle_warnings([&] { recipe.model.system.require_effects(&prepared.saved.interface); }, notes),
+      unused_option_warnings([&] { recipe.model.system.require_effects(&prepared.saved.interface); }, notes),
       std::back_inserter(notes));
-  std::ranges::move(prepared.doubts, std::back_inserter(notes));
-  std::ranges::move(check_sight(prepared.saved, recipe.train, *prepared.data.train, systems_of(request)),
+  std::ranges::move(prepared.likely_faults, std::back_inserter(notes));
+  std::ranges::move(check_input(prepared.saved, recipe.train, *prepared.data.train, systems_of(request)),
                     std::back_inserter(notes));
   if (request.strict) {
     require_no_warnings(notes);
-    require_no_warnings(doubts_about(prepared.data, prepared.saved.task->labels()));
+    require_no_warnings(data_warnings(prepared.data, prepared.saved.task->labels()));
   }
   std::ranges::move(notes_on_arithmetic(recipe.train, request.device), std::back_inserter(notes));
   for (std::string line : {check_axes(prepared.saved, prepared.data),
@@ -331,8 +329,8 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
       recipe, request,
       {data_of_run(recipe.data, path), task_of_run(recipe.task, path), path_of_run(recipe.train.from, path)},
       from);
-  for (const std::string& doubt : prepared.doubts) {
-    observer.noted(doubt);
+  for (const std::string& warning : prepared.likely_faults) {
+    observer.noted(warning);
   }
   if (began.find("threads") == nullptr) {
     take_threads_for(prepared, request);

@@ -1,4 +1,4 @@
-#include "weyl/algebra/finite/fast_transform.h"
+#include "weyl/algebra/finite/group_spectrum.h"
 
 #include <gtest/gtest.h>
 

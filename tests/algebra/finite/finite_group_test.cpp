@@ -7,7 +7,7 @@
 #include <numbers>
 
 #include "tests/laws.h"
-#include "weyl/algebra/finite/platonic.h"
+#include "weyl/algebra/finite/point_groups.h"
 #include "weyl/core/check.h"
 
 namespace weyl {

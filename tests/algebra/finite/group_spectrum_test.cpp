@@ -6,7 +6,7 @@
 
 #include "tests/algebra/finite/spectra.h"
 #include "tests/laws.h"
-#include "weyl/algebra/finite/subgroup_chain.h"
+#include "weyl/algebra/finite/group_table.h"
 
 namespace weyl {
 namespace group_spectrum_test {

@@ -6,7 +6,6 @@
 #include <functional>
 
 #include "tests/algebra/finite/spectra.h"
-#include "weyl/algebra/finite/subgroup_chain.h"
 #include "weyl/core/check.h"
 
 namespace weyl {

@@ -1,4 +1,4 @@
-#include "weyl/algebra/finite/planar.h"
+#include "weyl/algebra/finite/point_groups.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "weyl/algebra/finite/platonic.h"
+#include "weyl/algebra/finite/point_groups.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,6 @@
 #include <set>
 
 #include "tests/laws.h"
-#include "weyl/algebra/finite/planar.h"
 #include "weyl/core/check.h"
 
 namespace weyl {

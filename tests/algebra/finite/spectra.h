@@ -8,7 +8,7 @@
 
 #include "weyl/algebra/finite/finite_group.h"
 #include "weyl/algebra/finite/group_spectrum.h"
-#include "weyl/algebra/finite/planar.h"
+#include "weyl/algebra/finite/point_groups.h"
 #include "weyl/core/worst_of.h"
 
 namespace weyl::spectra {

@@ -1,4 +1,4 @@
-#include "weyl/algebra/finite/spectral_linear.h"
+#include "weyl/algebra/finite/group_spectrum.h"
 
 #include <gtest/gtest.h>
 

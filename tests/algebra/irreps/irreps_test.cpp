@@ -12,7 +12,6 @@
 #include <sstream>
 
 #include "weyl/algebra/finite/finite_group.h"
-#include "weyl/algebra/irreps/clebsch_gordan.h"
 #include "weyl/algebra/irreps/harmonics.h"
 #include "weyl/algebra/irreps/wigner.h"
 #include "weyl/core/check.h"

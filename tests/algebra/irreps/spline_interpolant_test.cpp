@@ -1,6 +1,6 @@
 // Splines through values: they pass through them, keep constants up to the edge, and are linear in the
 // middle.
-#include "weyl/algebra/irreps/spline_interpolant.h"
+#include "weyl/algebra/irreps/ring_filters.h"
 
 #include <gtest/gtest.h>
 

@@ -6,11 +6,11 @@
 
 #include <set>
 
+#include "tests/data/atoms/molecule_frames.h"
 #include "tests/data/folder.h"
-#include "tests/data/formats/molecule_frames.h"
 #include "weyl/core/check.h"
+#include "weyl/core/input_file.h"
 #include "weyl/core/json.h"
-#include "weyl/core/read_file.h"
 
 namespace weyl {
 namespace atom_inputs_test {

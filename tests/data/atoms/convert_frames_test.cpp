@@ -8,7 +8,7 @@
 #include "tests/data/folder.h"
 #include "weyl/core/check.h"
 #include "weyl/core/units.h"
-#include "weyl/data/formats/frame_reader.h"
+#include "weyl/data/atoms/frame_reader.h"
 
 namespace weyl {
 namespace convert_frames_test {

@@ -9,8 +9,8 @@
 #include "tests/app/atoms.h"
 #include "tests/data/folder.h"
 #include "weyl/data/atoms/inspect_frames.h"
-#include "weyl/data/files/formats.h"
-#include "weyl/data/files/inspect.h"
+#include "weyl/data/formats.h"
+#include "weyl/data/inspect.h"
 
 namespace weyl {
 namespace frame_checks_test {

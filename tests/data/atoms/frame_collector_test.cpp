@@ -6,8 +6,8 @@
 
 #include "tests/data/molecules.h"
 #include "weyl/data/atoms/frame_collector.h"
-#include "weyl/data/files/inspect.h"
-#include "weyl/data/formats/frame_reader.h"
+#include "weyl/data/atoms/frame_reader.h"
+#include "weyl/data/inspect.h"
 #include "weyl/data/open.h"
 
 namespace weyl {

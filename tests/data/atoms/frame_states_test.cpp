@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "tests/data/molecules.h"
+#include "weyl/carriers/dataset.h"
 #include "weyl/carriers/dataset_facts.h"
-#include "weyl/carriers/subset.h"
-#include "weyl/data/atoms/streamed_frames.h"
+#include "weyl/data/atoms/molecules.h"
 #include "weyl/data/open.h"
 
 namespace weyl {
@@ -96,9 +96,9 @@ TEST_F(Molecules, OfADatabaseHaveStatesAndStayOnDisk) {
   o.states = charge_and_spin;
   o.order = SplitOrder::file;
   o.fractions = {0.8, 0.2, 0};
-  const Splits kept = open_molecules(o);
+  const Splits kept = open_set(o);
   o.stream = true;
-  const Splits streamed = open_molecules(o);
+  const Splits streamed = open_set(o);
   ASSERT_EQ(streamed.train->size(), 32);
   ASSERT_EQ(streamed.valid->size(), 8);
   EXPECT_EQ(streamed.test, nullptr);
@@ -134,7 +134,7 @@ TEST_F(Molecules, KnowTheStatesOfEachSplit) {
   o.order = SplitOrder::file;
   o.train = 2;
   o.valid = 1;
-  const Splits splits = open_molecules(o);
+  const Splits splits = open_set(o);
   EXPECT_EQ(facts_of(*splits.train).states.at("charge"), (std::vector<int64_t>{-1, 0}));
   EXPECT_EQ(facts_of(*splits.valid).states.at("charge"), (std::vector<int64_t>{0}));
   EXPECT_EQ(facts_of(*splits.test).states.at("charge"), (std::vector<int64_t>{1}));
@@ -145,7 +145,7 @@ TEST_F(Molecules, StreamOnlyWhatIsReadInAnyOrder) {
   MoleculesDataOptions o;
   o.path = file("a.xyz", one("charge=0") + one("charge=1"));
   o.stream = true;
-  EXPECT_THROW(open_molecules(o), ConfigError);
+  EXPECT_THROW(open_set(o), ConfigError);
   EXPECT_NO_THROW(open_splits(all_of(DataOptions{o}, folder)));  // for an evaluation
 }
 
@@ -160,7 +160,7 @@ TEST_F(Molecules, InOrderOfTheFileOrOfNumpy) {
   const auto first_of = [&](SplitOrder order, int64_t seed) {
     o.order = order;
     o.seed = seed;
-    return all_of(*open_molecules(o).train).labels.at("energy").flatten();
+    return all_of(*open_set(o).train).labels.at("energy").flatten();
   };
   EXPECT_TRUE(at::equal(first_of(SplitOrder::file, 0), at::arange(6, at::kDouble)));
   // RandomState(42).permutation(10) begins 8 1 5 0 7 2.

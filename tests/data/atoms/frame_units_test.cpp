@@ -6,7 +6,7 @@
 #include <ctime>
 
 #include "tests/data/molecules.h"
-#include "weyl/data/files/inspect.h"
+#include "weyl/data/inspect.h"
 #include "weyl/data/open.h"
 
 namespace weyl {
@@ -173,10 +173,10 @@ TEST_F(Molecules, UnitsWithoutLabelsHaveNoEffect) {
                 "1\nProperties=species:S:1:pos:R:3 energy=2\nH 0 0 1\n");
   o.train = 1;
   o.valid = 1;
-  EXPECT_NO_THROW(open_molecules(o));
+  EXPECT_NO_THROW(open_set(o));
   const auto fault = [&] {
     try {
-      open_molecules(o);
+      open_set(o);
     } catch (const ConfigError& error) {
       return std::string(error.what());
     }

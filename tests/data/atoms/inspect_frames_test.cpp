@@ -10,7 +10,7 @@
 #include "tests/data/trajectory.h"
 #include "weyl/core/check.h"
 #include "weyl/core/units.h"
-#include "weyl/data/formats/extended_xyz.h"
+#include "weyl/data/atoms/extended_xyz.h"
 
 namespace weyl {
 namespace inspect_frames_test {

@@ -1,5 +1,5 @@
 // Frames that are read when they are asked for are those that are kept in memory.
-#include "weyl/data/atoms/streamed_frames.h"
+#include "weyl/data/atoms/molecules.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

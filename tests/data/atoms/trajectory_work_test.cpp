@@ -8,9 +8,9 @@
 #include "tests/data/folder.h"
 #include "tests/data/trajectory.h"
 #include "weyl/core/units.h"
-#include "weyl/data/formats/frame_reader.h"
-#include "weyl/data/makers/molecules.h"
-#include "weyl/data/makers/xtb.h"
+#include "weyl/data/atoms/frame_reader.h"
+#include "weyl/makers/molecules/molecules.h"
+#include "weyl/makers/molecules/xtb.h"
 
 namespace weyl {
 namespace trajectory_work_test {

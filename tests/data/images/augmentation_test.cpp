@@ -1,4 +1,4 @@
-#include "weyl/data/images/augmentation.h"
+#include "weyl/data/images/image_set.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
@@ -8,11 +8,10 @@
 #include <cmath>
 #include <numeric>
 
+#include "weyl/carriers/dataset.h"
 #include "weyl/carriers/loader.h"
-#include "weyl/carriers/subset.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
-#include "weyl/data/images/image_set.h"
 
 namespace weyl {
 namespace augmentation_test {

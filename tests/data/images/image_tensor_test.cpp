@@ -7,9 +7,9 @@
 #include "tests/data/folder.h"
 #include "tests/data/images.h"
 #include "weyl/core/check.h"
+#include "weyl/data/images/image_folder.h"
 #include "weyl/data/images/image_tensor.h"
-#include "weyl/data/sets/image_folder.h"
-#include "weyl/data/sets/ph2.h"
+#include "weyl/data/images/ph2.h"
 
 namespace weyl {
 namespace image_tensor_test {
@@ -77,21 +77,21 @@ TEST(ImageTensor, AMaskOfGreysNeedsAThreshold) {
   write(name + "_Dermoscopic_Image/IMD001.bmp", plain(2, 3, {9, 9, 9}));
   write(name + "_lesion/IMD001_lesion.bmp", grey(2, 3, {0, 90, 255, 0, 200, 255}));
   Ph2DataOptions ph2{.path = folder / "cases", .height = 0, .width = 0, .fractions = {1, 0, 0}};
-  EXPECT_NE(message_of<DataError>([&] { open_ph2(ph2); }).find("data.ph2.mask_threshold says"),
+  EXPECT_NE(message_of<DataError>([&] { open_set(ph2); }).find("data.ph2.mask_threshold says"),
             std::string::npos);
   ph2.mask_threshold = 0.5;
-  EXPECT_EQ(all_of_set(*open_ph2(ph2).train).labels.at("mask").sum().item<int64_t>(), 3);
+  EXPECT_EQ(all_of_set(*open_set(ph2).train).labels.at("mask").sum().item<int64_t>(), 3);
   write(folder / "pairs/images/a.png", plain(2, 3, {9, 9, 9}));
   write(folder / "pairs/masks/a.png", grey(2, 3, {0, 90, 255, 0, 200, 255}));
   ImagesDataOptions images{.path = folder / "pairs", .target = ImageTarget::mask};
   images.train_fraction = 1;
   images.valid_fraction = 0;
-  EXPECT_NE(message_of<DataError>([&] { open_images(images); }).find("data.images.mask_threshold says"),
+  EXPECT_NE(message_of<DataError>([&] { open_set(images); }).find("data.images.mask_threshold says"),
             std::string::npos);
   images.mask_threshold = 0.2;
-  EXPECT_EQ(all_of_set(*open_images(images).train).labels.at("mask").sum().item<int64_t>(), 4);
+  EXPECT_EQ(all_of_set(*open_set(images).train).labels.at("mask").sum().item<int64_t>(), 4);
   images.classes = 3;
-  EXPECT_EQ(message_of<ConfigError>([&] { open_images(images); }),
+  EXPECT_EQ(message_of<ConfigError>([&] { open_set(images); }),
             "data.images.mask_threshold: is for masks of two classes");
 }
 

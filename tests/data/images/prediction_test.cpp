@@ -5,8 +5,8 @@
 
 #include "tests/data/folder.h"
 #include "weyl/core/check.h"
-#include "weyl/data/formats/image.h"
-#include "weyl/data/images/volume_tensor.h"
+#include "weyl/data/images/image.h"
+#include "weyl/data/volumes/volume_tensor.h"
 
 namespace weyl {
 namespace prediction_test {

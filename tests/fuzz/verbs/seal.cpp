@@ -6,7 +6,7 @@
 #include "tests/fuzz/verbs/mutate.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
-#include "weyl/data/formats/zip_archive.h"
+#include "weyl/data/containers/archives.h"
 
 // Of libhdf5, which exports it but whose headers do not declare it: the checksum of the format's version 2.
 extern "C" uint32_t H5_checksum_lookup3(const void* key, size_t length, uint32_t start);

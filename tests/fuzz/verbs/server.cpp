@@ -22,14 +22,14 @@ namespace {
 constexpr size_t kKept = 4096;  // bytes of what a run says
 
 /// A file without a name, whose bytes both processes see.
-class Talk {
+class CapturedMessages {
  public:
-  Talk() : file_(memfd_create("talk", 0)) {
+  CapturedMessages() : file_(memfd_create("talk", 0)) {
     require<Error>(file_ >= 0, "memfd_create: must give a file, but did not");
   }
-  ~Talk() { close(file_); }
-  Talk(const Talk&) = delete;
-  Talk& operator=(const Talk&) = delete;
+  ~CapturedMessages() { close(file_); }
+  CapturedMessages(const CapturedMessages&) = delete;
+  CapturedMessages& operator=(const CapturedMessages&) = delete;
   int file() const { return file_; }
   std::string text() const {
     std::string said(kKept, '\0');
@@ -53,8 +53,9 @@ int64_t data_of_this_process() {
   return 0;
 }
 
-[[noreturn]] void be_the_copy(const std::string& folder, const Limits& limits, int64_t data, const Talk& out,
-                              const Talk& err, const std::function<int()>& work) {
+[[noreturn]] void be_the_copy(const std::string& folder, const Limits& limits, int64_t data,
+                              const CapturedMessages& out, const CapturedMessages& err,
+                              const std::function<int()>& work) {
   const auto limit = [](int what, rlim_t value) {
     const rlimit both{value, value};
     setrlimit(what, &both);
@@ -120,7 +121,7 @@ std::string Ended::fault(bool may_ask_for_memory) const {
 }
 
 Ended run_forked(const std::string& folder, const Limits& limits, const std::function<int()>& work) {
-  const Talk out, err;
+  const CapturedMessages out, err;
   static const int64_t resident = resident_of_a_copy();
   const int64_t data = data_of_this_process();
   std::fflush(nullptr);

@@ -13,7 +13,7 @@
 #include "weyl/carriers/multivector_motion.h"
 #include "weyl/core/check.h"
 #include "weyl/models/systems.h"
-#include "weyl/study/random_tokens.h"
+#include "weyl/study/samples/random_samples.h"
 
 namespace weyl::gatr {
 namespace gatr_test {

@@ -1,8 +1,7 @@
 // Layers and small nets of the public GATr, float64, to 1e-11: their weights by name, their numbers.
 #include "tests/models/gatr/goldens.h"
 #include "weyl/core/check.h"
-#include "weyl/models/gatr/nonlinearity.h"
-#include "weyl/models/gatr/norm.h"
+#include "weyl/models/gatr/layers.h"
 #include "weyl/nn/pooling.h"
 
 namespace weyl::gatr {

@@ -7,9 +7,7 @@
 #include "tests/models/gatr/goldens.h"
 #include "tests/models/gatr/pin.h"
 #include "weyl/core/check.h"
-#include "weyl/models/gatr/dropout.h"
-#include "weyl/models/gatr/nonlinearity.h"
-#include "weyl/models/gatr/norm.h"
+#include "weyl/models/gatr/layers.h"
 
 namespace weyl::gatr {
 namespace layers_test {

@@ -5,7 +5,7 @@
 
 #include "weyl/models/gatr/gatr.h"
 #include "weyl/nn/module.h"
-#include "weyl/study/allocation_peak.h"
+#include "weyl/study/cost/allocation_peak.h"
 
 namespace weyl::gatr {
 namespace memory_test {

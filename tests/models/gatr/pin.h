@@ -10,7 +10,7 @@
 #include "weyl/algebra/clifford/motors.h"
 #include "weyl/core/random.h"
 #include "weyl/core/worst_of.h"
-#include "weyl/models/gatr/linear.h"
+#include "weyl/models/gatr/layers.h"
 
 namespace weyl::gatr {
 

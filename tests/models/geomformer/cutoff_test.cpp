@@ -75,7 +75,7 @@ Batch cells() {
 // The model of one cell is told by distances between atoms and images, so all turn together or not at all.
 TEST(GeomformerCutoff, EnergiesStayAndForcesTurnWithTheCell) {
   const Batch batch = cells();
-  const Schema schema = molecules_schema();
+  const Schema schema = declared_schema();
   Stream stream(3, "cells");
   const Motions motions = random_rotations(batch.count(), 3, true, stream);
   for (const auto& [name, options] : gradient_models()) {

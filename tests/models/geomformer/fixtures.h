@@ -14,7 +14,7 @@
 
 namespace weyl::geomformer {
 
-inline Schema molecules_schema() {
+inline Schema declared_schema() {
   Schema schema;
   schema.interface.types = 4;
   schema.interface.typical_nodes = 6;
@@ -22,14 +22,14 @@ inline Schema molecules_schema() {
 }
 
 inline Interface molecules_interface() {
-  Interface i = molecules_schema().interface;
+  Interface i = declared_schema().interface;
   i.outputs = {{"energy", Level::graph, Kind::scalar, 1, Role::free, /*extensive=*/true}};
   return i;
 }
 
 /// Every kind of feature and output that the system has.
 inline Schema featured_schema() {
-  Schema schema = molecules_schema();
+  Schema schema = declared_schema();
   schema.interface.features = {{"charge", Level::node, Kind::scalar, 2},
                                {"velocity", Level::node, Kind::vector, 1},
                                {"temperature", Level::graph, Kind::scalar, 1}};

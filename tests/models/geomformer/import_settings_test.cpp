@@ -4,7 +4,6 @@
 
 #include "tests/models/geomformer/fixtures.h"
 #include "weyl/core/check.h"
-#include "weyl/models/geomformer/foreign_settings.h"
 #include "weyl/models/geomformer/import_names.h"
 
 namespace weyl::geomformer {

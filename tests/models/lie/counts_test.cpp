@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "weyl/core/check.h"
-#include "weyl/data/sets/pose_sequences.h"
+#include "weyl/data/poses/pose_sequences.h"
 #include "weyl/models/lie/options.h"
 #include "weyl/models/systems.h"
 #include "weyl/tasks/completion.h"
@@ -13,7 +13,7 @@ namespace counts_test {
 Interface completion(LieGroup group) {
   PoseSequencesDataOptions data;
   data.group = group;
-  return Completion({}).interface(pose_sequences_schema(data));
+  return Completion({}).interface(declared_schema(data));
 }
 
 std::shared_ptr<Model> model(LieGroup group, Variant variant, Options options = {}) {

@@ -5,7 +5,7 @@
 
 #include "tests/models/rules.h"
 #include "weyl/models/lie/lie.h"
-#include "weyl/study/random_tokens.h"
+#include "weyl/study/samples/random_samples.h"
 
 namespace weyl::lie {
 

@@ -1,5 +1,5 @@
 // The first layer by irreps, in which lifted features are zero but in few, against the dense matrix on all frames.
-#include "weyl/models/platonic/embedder.h"
+#include "weyl/models/platonic/embedding.h"
 
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
@@ -8,7 +8,7 @@
 #include "tests/autocast.h"
 #include "tests/models/rules.h"
 #include "weyl/ops/frames/fourier_tables.h"
-#include "weyl/study/operation_counts.h"
+#include "weyl/study/cost/operation_counts.h"
 
 namespace weyl::platonic {
 namespace embedder_test {

@@ -2,7 +2,7 @@
 #include "tests/equivariance.h"
 #include "tests/models/platonic/named_groups.h"
 #include "tests/models/points_fixtures.h"
-#include "weyl/models/platonic/lift.h"
+#include "weyl/models/platonic/embedding.h"
 #include "weyl/models/platonic/platonic.h"
 
 namespace weyl::platonic {

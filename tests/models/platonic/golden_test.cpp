@@ -3,11 +3,11 @@
 
 #include "tests/golden.h"
 #include "tests/models/rules.h"
-#include "weyl/models/platonic/lift.h"
+#include "weyl/models/platonic/embedding.h"
 #include "weyl/models/platonic/platonic.h"
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/attention/attention.h"
-#include "weyl/ops/attention/rotary.h"
+#include "weyl/ops/attention/rotary_attention.h"
 #include "weyl/ops/autograd/differentiable.h"
 #include "weyl/ops/frames/group_linear.h"
 

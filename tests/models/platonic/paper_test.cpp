@@ -1,13 +1,13 @@
 // Equations of the paper, transcribed frame by frame, against the layers.
 #include "weyl/models/platonic/attention.h"
 #include "weyl/models/platonic/block.h"
-#include "weyl/models/platonic/lift.h"
+#include "weyl/models/platonic/embedding.h"
 #include "weyl/models/platonic/platonic.h"
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/attention/attention.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
 #include "weyl/ops/frames/group_linear.h"
-#include "weyl/study/allocation_peak.h"
+#include "weyl/study/cost/allocation_peak.h"
 
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>

@@ -11,7 +11,7 @@
 #include "weyl/models/systems.h"
 #include "weyl/models/transformer/options.h"
 #include "weyl/ops/autograd/differentiable.h"
-#include "weyl/study/allocation_peak.h"
+#include "weyl/study/cost/allocation_peak.h"
 
 namespace weyl::platonic {
 namespace platonic_test {

@@ -5,7 +5,7 @@
 #include "tests/models/platonic/named_groups.h"
 #include "tests/models/points_fixtures.h"
 #include "weyl/core/worst_of.h"
-#include "weyl/models/platonic/frames.h"
+#include "weyl/models/platonic/options.h"
 #include "weyl/models/platonic/platonic.h"
 
 namespace weyl::platonic {

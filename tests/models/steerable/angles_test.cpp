@@ -5,7 +5,7 @@
 
 #include "tests/models/steerable/turns.h"
 #include "weyl/core/worst_of.h"
-#include "weyl/models/steerable/conv.h"
+#include "weyl/models/steerable/layers.h"
 
 namespace weyl::steerable {
 namespace angles_test {

@@ -1,5 +1,5 @@
 // Steerable attention turns with its grid for every radial law, and only for positional vectors that do.
-#include "weyl/models/steerable/attention.h"
+#include "weyl/models/steerable/encoder.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -6,11 +6,7 @@
 #include "tests/models/steerable/turns.h"
 #include "weyl/core/check.h"
 #include "weyl/core/worst_of.h"
-#include "weyl/models/steerable/activation.h"
-#include "weyl/models/steerable/cg_activation.h"
-#include "weyl/models/steerable/conv.h"
-#include "weyl/models/steerable/linear.h"
-#include "weyl/models/steerable/resample.h"
+#include "weyl/models/steerable/layers.h"
 
 namespace weyl::steerable {
 namespace layers_test {

@@ -6,7 +6,7 @@
 #include "tests/data/folder.h"
 #include "tests/models/steerable/nets.h"
 #include "weyl/core/check.h"
-#include "weyl/train/checkpoint.h"
+#include "weyl/train/loop/checkpoint.h"
 
 namespace weyl::steerable {
 namespace net_build_test {

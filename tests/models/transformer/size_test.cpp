@@ -3,7 +3,7 @@
 
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
-#include "weyl/core/read_file.h"
+#include "weyl/core/input_file.h"
 #include "weyl/models/systems.h"
 #include "weyl/models/transformer/options.h"
 

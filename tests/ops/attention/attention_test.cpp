@@ -5,7 +5,7 @@
 #include "tests/gradients.h"
 #include "weyl/core/check.h"
 #include "weyl/ops/attention/attention_forms.h"
-#include "weyl/ops/attention/rotary.h"
+#include "weyl/ops/attention/rotary_attention.h"
 #include "weyl/ops/autograd/differentiable.h"
 #include "weyl/ops/autograd/parallel.h"
 #include "weyl/ops/autograd/without_kernels.h"

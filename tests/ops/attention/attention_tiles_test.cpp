@@ -10,7 +10,7 @@
 #include "weyl/ops/attention/rotary_attention.h"
 #include "weyl/ops/autograd/differentiable.h"
 #include "weyl/ops/autograd/parallel.h"
-#include "weyl/study/allocation_peak.h"
+#include "weyl/study/cost/allocation_peak.h"
 
 namespace weyl {
 namespace attention_tiles_test {

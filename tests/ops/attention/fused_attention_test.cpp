@@ -1,5 +1,5 @@
 // What LibTorch's fused CUDA kernels are given, read here as they read it; their own numbers: tests/device.
-#include "weyl/ops/attention/fused_attention.h"
+#include "weyl/ops/attention/attention_forms.h"
 
 #include <gtest/gtest.h>
 

@@ -1,11 +1,10 @@
 // Half of the heads inside objects, half over whole graphs: against the definition with a dense mask for each head.
-#include "weyl/ops/attention/hierarchical_attention.h"
+#include "weyl/ops/attention/attention.h"
 
 #include <limits>
 
 #include "tests/gradients.h"
 #include "weyl/core/check.h"
-#include "weyl/ops/attention/attention.h"
 
 namespace weyl {
 namespace hierarchical_attention_test {

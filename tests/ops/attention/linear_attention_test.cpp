@@ -11,7 +11,7 @@
 #include "weyl/ops/autograd/differentiable.h"
 #include "weyl/ops/autograd/parallel.h"
 #include "weyl/ops/autograd/without_kernels.h"
-#include "weyl/study/allocation_peak.h"
+#include "weyl/study/cost/allocation_peak.h"
 
 namespace weyl {
 namespace linear_attention_test {

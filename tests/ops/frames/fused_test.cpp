@@ -3,7 +3,6 @@
 #include "tests/gradients.h"
 #include "weyl/core/check.h"
 #include "weyl/ops/attention/attention.h"
-#include "weyl/ops/attention/rotary.h"
 #include "weyl/ops/attention/rotary_attention.h"
 #include "weyl/ops/frames/bias_activation.h"
 #include "weyl/ops/frames/frame_norm.h"

@@ -10,9 +10,8 @@
 #include "tests/ops/lie/samples.h"
 #include "weyl/core/check.h"
 #include "weyl/ops/autograd/parallel.h"
-#include "weyl/ops/lie/attention_forms.h"
 #include "weyl/ops/lie/log.h"
-#include "weyl/study/allocation_peak.h"
+#include "weyl/study/cost/allocation_peak.h"
 
 namespace weyl::lie {
 namespace attention_test {

@@ -12,7 +12,6 @@
 #include "weyl/core/check.h"
 #include "weyl/core/instruction_set.h"
 #include "weyl/ops/autograd/parallel.h"
-#include "weyl/ops/steerable/attention_forms.h"
 
 namespace weyl::steerable {
 namespace attention_test {

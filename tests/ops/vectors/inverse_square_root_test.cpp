@@ -1,6 +1,6 @@
 // The smooth inverse square root of 3 x 3 matrices: values against the eigendecomposition, derivatives
 // against finite differences where eigenvalues coincide, covariance.
-#include "weyl/ops/vectors/inverse_square_root.h"
+#include "weyl/ops/vectors/vector_norm.h"
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>

@@ -11,7 +11,7 @@
 #include <map>
 
 #include "tests/study/scaling/paper_runs.h"
-#include "weyl/study/scaling/ratios.h"
+#include "weyl/study/scaling/study.h"
 #include "weyl/study/scaling/system_fit.h"
 
 namespace weyl {

@@ -8,8 +8,8 @@
 #include <string>
 
 #include "tests/study/scaling/paper_runs.h"
-#include "weyl/study/scaling/coefficients.h"
 #include "weyl/study/scaling/study.h"
+#include "weyl/study/scaling/tables.h"
 
 namespace weyl {
 namespace law_test {

@@ -6,7 +6,7 @@
 
 #include "weyl/core/random.h"
 #include "weyl/study/scaling/law.h"
-#include "weyl/study/scaling/run_table.h"
+#include "weyl/study/scaling/tables.h"
 
 namespace weyl {
 

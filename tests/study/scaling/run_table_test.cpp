@@ -1,5 +1,5 @@
 // Tables of runs: what is taken, what is refused by line, what is no table; every file of tests/fixtures/broken/runs.
-#include "weyl/study/scaling/run_table.h"
+#include "weyl/study/scaling/tables.h"
 
 #include <gtest/gtest.h>
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "weyl/data/declared_samples.h"
+#include "weyl/data/options.h"
 #include "weyl/models/systems.h"
 #include "weyl/predict/subject.h"
 #include "weyl/study/sweep/measure.h"

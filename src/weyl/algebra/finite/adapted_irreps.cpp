@@ -4,9 +4,152 @@
 #include <cmath>
 #include <utility>
 
-#include "weyl/algebra/finite/group_algebra.h"
-
 namespace weyl {
+namespace {
+
+// Columns (or rows) p and q turn by the angle of cosine c and sine s; `step` is from one entry to the next.
+void turn_pair(DoubleDouble* p, DoubleDouble* q, int64_t n, int64_t step, DoubleDouble c, DoubleDouble s) {
+  for (int64_t i = 0; i < n; ++i) {
+    const DoubleDouble a = p[i * step], b = q[i * step];
+    p[i * step] = c * a - s * b;
+    q[i * step] = s * a + c * b;
+  }
+}
+
+}  // namespace
+
+std::vector<DoubleDouble> top_eigenvector(int64_t n, std::vector<DoubleDouble> matrix) {
+  std::vector<DoubleDouble> vectors(n * n);  // as columns
+  double size = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    vectors[i * n + i] = 1;
+    for (int64_t j = 0; j < n; ++j) {
+      size += std::abs(matrix[i * n + j].high);
+    }
+  }
+  for (bool turned = true; turned;) {
+    turned = false;
+    for (int64_t p = 0; p < n; ++p) {
+      for (int64_t q = p + 1; q < n; ++q) {
+        const DoubleDouble off = matrix[p * n + q];
+        if (std::abs(off.high) < 1e-29 * size) {
+          continue;
+        }
+        turned = true;
+        const DoubleDouble theta = (matrix[q * n + q] - matrix[p * n + p]) / (off * 2);
+        const DoubleDouble root = abs(theta) + sqrt(theta * theta + 1);
+        const DoubleDouble t = (theta.high < 0 ? DoubleDouble(-1) : DoubleDouble(1)) / root;
+        const DoubleDouble c = DoubleDouble(1) / sqrt(t * t + 1), s = t * c;
+        turn_pair(&matrix[p], &matrix[q], n, n, c, s);
+        turn_pair(&matrix[p * n], &matrix[q * n], n, 1, c, s);
+        turn_pair(&vectors[p], &vectors[q], n, n, c, s);
+      }
+    }
+  }
+  int64_t top = 0;
+  for (int64_t i = 1; i < n; ++i) {
+    top = matrix[i * n + i] > matrix[top * n + top] ? i : top;
+  }
+  std::vector<DoubleDouble> vector(n);
+  for (int64_t i = 0; i < n; ++i) {
+    vector[i] = vectors[i * n + top];
+  }
+  return vector;
+}
+
+Combination translated(const GroupTable& group, int64_t x, const Combination& f) {
+  Combination moved(f.size());
+  for (int64_t g = 0; g < group.order(); ++g) {
+    moved[group.product(x, g)] = f[g];
+  }
+  return moved;
+}
+
+Combination product(const GroupTable& group, std::span<const int64_t> elements,
+                    std::span<const DoubleDouble> weights, const Combination& f) {
+  Combination sum(f.size());
+  for (size_t i = 0; i < elements.size(); ++i) {
+    if (weights[i].high == 0) {
+      continue;
+    }
+    for (int64_t g = 0; g < group.order(); ++g) {
+      sum[group.product(elements[i], g)] += weights[i] * f[g];
+    }
+  }
+  return sum;
+}
+
+Combination product(const GroupTable& group, const Combination& a, const Combination& b) {
+  std::vector<int64_t> all(group.order());
+  for (int64_t g = 0; g < group.order(); ++g) {
+    all[g] = g;
+  }
+  return product(group, all, a, b);
+}
+
+DoubleDouble dot(const Combination& a, const Combination& b) {
+  DoubleDouble sum;
+  for (size_t g = 0; g < a.size(); ++g) {
+    sum += a[g] * b[g];
+  }
+  return sum;
+}
+
+void scale(DoubleDouble factor, Combination& f) {
+  for (auto& x : f) {
+    x *= factor;
+  }
+}
+
+void remove_along(const Combination& unit, Combination& f) {
+  const DoubleDouble part = dot(unit, f);
+  for (size_t g = 0; g < f.size(); ++g) {
+    f[g] -= part * unit[g];
+  }
+}
+
+Combination top_idempotent(const GroupTable& group, const Combination& idempotent, int64_t x) {
+  // Powers of s = e (x + x^-1) e, orthonormal, span the idempotents of its eigenvalues.
+  Combination both = translated(group, x, idempotent);
+  const Combination back = translated(group, group.inverse(x), idempotent);
+  for (size_t g = 0; g < both.size(); ++g) {
+    both[g] += back[g];
+  }
+  const Combination s = product(group, idempotent, both);
+  std::vector<Combination> basis, images;
+  for (Combination next = idempotent;;) {
+    for (int64_t twice = 0; twice < 2; ++twice) {
+      for (const auto& unit : basis) {
+        remove_along(unit, next);
+      }
+    }
+    const DoubleDouble length = sqrt(dot(next, next));
+    if (length.high < 1e-12) {  // others are above 1e-3
+      break;
+    }
+    scale(DoubleDouble(1) / length, next);
+    basis.push_back(next);
+    next = product(group, s, next);
+    images.push_back(next);
+  }
+  const auto n = static_cast<int64_t>(basis.size());
+  std::vector<DoubleDouble> matrix(n * n);
+  for (int64_t i = 0; i < n; ++i) {
+    for (int64_t j = 0; j <= i; ++j) {
+      matrix[i * n + j] = matrix[j * n + i] = dot(basis[i], images[j]);
+    }
+  }
+  const auto top = top_eigenvector(n, matrix);
+  Combination vector(idempotent.size());
+  for (int64_t i = 0; i < n; ++i) {
+    for (size_t g = 0; g < vector.size(); ++g) {
+      vector[g] += top[i] * basis[i][g];
+    }
+  }
+  scale(dot(vector, idempotent), vector);
+  return vector;
+}
+
 namespace {
 
 constexpr double nothing =

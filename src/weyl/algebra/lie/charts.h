@@ -2,8 +2,8 @@
 // coordinates like it.
 #pragma once
 
+#include "weyl/algebra/lie/group_numbers.h"
 #include "weyl/algebra/lie/groups.h"
-#include "weyl/algebra/lie/tables.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA::lie {

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "weyl/algebra/lie/group_numbers.h"
-#include "weyl/algebra/lie/tables.h"
 
 namespace weyl {
 
@@ -22,8 +21,8 @@ constexpr std::span<const LieBlock> blocks_of(LieGroup g) {
           static_cast<std::size_t>(block_count(g))};
 }
 
-/// For each coordinate: orthonormal coordinate = physical coordinate * this. The orthonormal ones are those of
-/// the Frobenius norm: their squares sum to the squared norm of the (homogeneous) matrix.
+/// The factor from physical to orthonormal coordinates, for each coordinate. The squares of orthonormal coordinates sum
+/// to the squared Frobenius norm of the (homogeneous) matrix.
 constexpr std::span<const double> orthonormal_scales(LieGroup g) {
   return {kernels::WEYL_ISA::lie::norm_tables[static_cast<int>(g)],
           static_cast<std::size_t>(degrees_of_freedom(g))};

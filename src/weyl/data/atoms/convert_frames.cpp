@@ -9,10 +9,10 @@
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
-#include "weyl/data/formats/extended_xyz.h"
-#include "weyl/data/formats/frame_reader.h"
-#include "weyl/data/formats/molecule_npz.h"
-#include "weyl/data/formats/potential_keys.h"
+#include "weyl/data/atoms/extended_xyz.h"
+#include "weyl/data/atoms/frame_reader.h"
+#include "weyl/data/atoms/molecule_npz.h"
+#include "weyl/data/atoms/potential_keys.h"
 
 namespace weyl {
 namespace {

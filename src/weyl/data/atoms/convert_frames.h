@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "weyl/config/fields.h"
-#include "weyl/data/formats/frame_reader.h"
+#include "weyl/data/atoms/frame_reader.h"
 
 namespace weyl {
 
@@ -26,11 +26,11 @@ void each_frame_for_xyz(FrameReader& reader, const FrameConvertOptions& options,
 /// Whether `convert_frames` goes from one to the other.
 bool converts_frames(const std::string& in, const std::string& out);
 
-/// Frames of any format (formats/frame_reader.h) to extended xyz (.xyz, .extxyz, .gz of them; bonds become
+/// Frames of any format (atoms/frame_reader.h) to extended xyz (.xyz, .extxyz, .gz of them; bonds become
 /// the value `bonds`, rows of two atoms from 0 and the order) or to rMD17's .npz (one molecule, its energies
 /// and forces, if its first frame has them; the names of all that it leaves out are returned). With `to`,
 /// whatever is known to be an energy, a force, a stress or a virial changes its unit: by the format, as
-/// `energy` and `forces`, or under a usual name (formats/potential_keys.h). Places are in Angstrom, and
+/// `energy` and `forces`, or under a usual name (atoms/potential_keys.h). Places are in Angstrom, and
 /// forces and stresses per Angstrom, but for those whose unit the file (`force_unit`, `stress_unit` of extended
 /// xyz) or the options say by itself: they keep it in xyz, which says so, unless `to` is given. The unit stays with
 /// the frames: `energy_unit` in xyz, e_unit in .npz, which must be known. DataError: see the readers and writers; what

@@ -7,9 +7,29 @@
 #include "weyl/core/checksum.h"
 #include "weyl/core/elements.h"
 #include "weyl/core/quote.h"
-#include "weyl/data/formats/potential_keys.h"
+#include "weyl/core/units.h"
+#include "weyl/data/atoms/potential_keys.h"
 
 namespace weyl {
+
+std::optional<ClosestPair> shortest_distance(const AtomsFrame& frame, double bound) {
+  return closest_pair(frame.positions, frame.cell ? frame.cell->data() : nullptr, frame.pbc, bound);
+}
+
+std::string overlap_text(const AtomsFrame& frame, const ClosestPair& found) {
+  const auto name = [&](int64_t atom) {
+    return text(atom + 1, " (", element_symbol(frame.numbers[static_cast<size_t>(atom)]), ")");
+  };
+  return text("atoms ", name(found.first), " and ", name(found.second), " are ", found.distance, " apart");
+}
+
+std::string overlap_warning(const AtomsFrame& frame, const std::string& where,
+                            const std::string& length_unit) {
+  const auto found = shortest_distance(frame, overlap / unit_factor(length_unit, "Angstrom"));
+  return found ? text(where, ": ", overlap_text(frame, *found), " (", length_unit, "): no molecule has such")
+               : "";
+}
+
 namespace {
 
 template <class T>
@@ -184,8 +204,8 @@ std::vector<std::string> FrameChecks::lines() const {
     std::ranges::move(seen_->lines(), std::back_inserter(result));
   }
   if (!split_.empty()) {
-    if (std::string doubt = doubt_about_size(split_, frames_, "frame"); !doubt.empty()) {
-      result.push_back(std::move(doubt));
+    if (std::string warning = warning_about_size(split_, frames_, "frame"); !warning.empty()) {
+      result.push_back(std::move(warning));
     }
   }
   return result;

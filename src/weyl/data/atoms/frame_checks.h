@@ -2,14 +2,31 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "weyl/data/files/duplicates.h"
-#include "weyl/data/files/outliers.h"
-#include "weyl/data/formats/frame_reader.h"
+#include "weyl/algebra/lattice/closest_pair.h"
+#include "weyl/carriers/atoms_frame.h"
+#include "weyl/data/atoms/frame_reader.h"
+#include "weyl/data/base/duplicates.h"
+#include "weyl/data/base/outliers.h"
 
 namespace weyl {
+
+/// The shortest distance between two atoms of a frame, or an atom and its image along a period, if it is
+/// below `bound` (algebra/lattice/closest_pair.h).
+std::optional<ClosestPair> shortest_distance(const AtomsFrame& frame, double bound);
+
+/// Two atoms nearer than this, in Angstrom, lie on one another: no molecule has such.
+constexpr double overlap = 0.5;
+
+/// "atoms 3 (O) and 7 (H) are 0.1 apart", counted from 1.
+std::string overlap_text(const AtomsFrame& frame, const ClosestPair& found);
+
+/// A warning of two atoms that overlap: `where`, which ones, how far apart they are; empty if none do.
+std::string overlap_warning(const AtomsFrame& frame, const std::string& where,
+                            const std::string& length_unit);
 
 /// The places of frames, by their index from 0, in the words of their reader but without lines: "water.xyz: frame 13".
 /// Memory grows with the number of files, not of frames.

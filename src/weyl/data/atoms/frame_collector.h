@@ -1,14 +1,58 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
-#include "weyl/data/atoms/frame_label.h"
+#include "weyl/carriers/atoms_frame.h"
 #include "weyl/data/atoms/frame_layout.h"
-#include "weyl/data/atoms/frame_names.h"
 
 namespace weyl {
+
+/// One label of frames, gathered frame by frame: which key it has, its values, and of which frames they are missing.
+struct FrameLabel {
+  Quantity quantity;
+  std::vector<std::string> keys;  // the first that a frame has is the key of all
+  bool given = false, of_atoms = false;
+  bool norm = false;  // the files have a vector, the label is its length
+  int64_t width = 1;
+  double factor = 1;
+  std::string key;             // once it is found
+  std::vector<double> values;  // NaN of frames that lack them
+  int64_t known = 0, expected = 0;
+  std::string missing;    // where the first frame without it is
+  std::string ambiguous;  // the two usual names it has
+
+  /// Whether what the frames have is minus stress times volume.
+  bool is_virial() const;
+  /// Adds those of the frame that a reader gave last, times `factor` or of a virial `virial_factor`. `finite`: they must be. DataError: the wrong
+  /// shape, no numbers; ConfigError: an option of stress, and the frames have a virial.
+  void add(const AtomsFrame& frame, const FrameReader& reader, const FrameLayout& layout,
+           double virial_factor, bool finite);
+  /// Why it cannot be a label, which is a fault only of who needs it; empty: it can.
+  std::string reason_to_leave_out(const FrameLayout& layout) const;
+};
+
+/// The names of values and columns that frames have, and how many have each: of the first 1000, for messages.
+class FrameNames {
+ public:
+  void count(const AtomsFrame& frame);
+
+  /// What to say where no frame has `key` as a value, or a column of the atoms: " as a value of the frame, it is ..." where it
+  /// is the other; empty else.
+  std::string is_other(const std::string& key, bool of_atoms) const;
+  /// The names of the kind, the one nearest to `key` first, then the most frequent: "values: of 9 frames 8 have 'Etot', 1 'x'".
+  std::string list(const std::string& key, bool of_atoms, int64_t frames) const;
+
+ private:
+  struct Present {
+    std::string name;
+    bool of_atoms = false;
+    int64_t frames = 0;
+  };
+  std::vector<Present> present_;
+};
 
 /// Gathers the frames of one reader: all of them, to be taken as one batch, or those of a batch at a time, once it has
 /// seen all (and forgotten them) to know what they have in common.

@@ -10,7 +10,7 @@
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
 #include "weyl/data/atoms/atom_inputs.h"
-#include "weyl/data/formats/potential_keys.h"
+#include "weyl/data/atoms/potential_keys.h"
 
 namespace weyl {
 namespace {
@@ -79,42 +79,52 @@ void check_units(const FrameLayout& layout) {
 
 }  // namespace
 
-FrameLayout layout_of(const DataOptions& options) {
-  if (const auto* o = std::get_if<MoleculesDataOptions>(&options.set)) {
-    return {.option = "data.molecules",
-            .elements = o->elements,
-            .energy = o->energy,
-            .forces = o->forces,
-            .stress = o->stress,
-            .energy_unit = o->energy_unit,
-            .length_unit = o->length_unit,
-            .force_unit = o->force_unit,
-            .stress_unit = o->stress_unit,
-            .gradients = o->force_sign == ForceSign::gradient,
-            .compression = o->stress_sign != StressSign::tension,
-            .features = o->features,
-            .states = o->states,
-            .properties = o->properties,
-            .config_type = o->config_type,
-            .mask_missing = o->missing == MissingLabels::mask};
-  }
-  FrameLayout layout{.option = "data.molecules", .config_type = config_type_label};
-  if (const auto* o = std::get_if<Md17DataOptions>(&options.set)) {
-    layout.option = "data.md17";
-    layout.elements = o->elements;
-  }
-  if (const auto* o = std::get_if<Qm9DataOptions>(&options.set)) {
-    layout.option = "data.qm9";
-    layout.elements = o->elements;
-    layout.atom_inputs = o->inputs == AtomInputs::pyg;
-    layout.potential = false;
-    layout.properties = qm9_labels();
-    for (FrameProperty& property : qm9_atomisation()) {
-      layout.optional.push_back(property.key);
-      layout.properties.push_back(std::move(property));
-    }
+FrameLayout layout_of(const MoleculesDataOptions& o) {
+  return {.option = "data.molecules",
+          .elements = o.elements,
+          .energy = o.energy,
+          .forces = o.forces,
+          .stress = o.stress,
+          .energy_unit = o.energy_unit,
+          .length_unit = o.length_unit,
+          .force_unit = o.force_unit,
+          .stress_unit = o.stress_unit,
+          .gradients = o.force_sign == ForceSign::gradient,
+          .compression = o.stress_sign != StressSign::tension,
+          .features = o.features,
+          .states = o.states,
+          .properties = o.properties,
+          .config_type = o.config_type,
+          .mask_missing = o.missing == MissingLabels::mask};
+}
+
+FrameLayout layout_of(const Md17DataOptions& o) {
+  return {.option = "data.md17", .elements = o.elements, .config_type = config_type_label};
+}
+
+FrameLayout layout_of(const Qm9DataOptions& o) {
+  FrameLayout layout{.option = "data.qm9", .elements = o.elements, .config_type = config_type_label};
+  layout.atom_inputs = o.inputs == AtomInputs::pyg;
+  layout.potential = false;
+  layout.properties = qm9_labels();
+  for (FrameProperty& property : qm9_atomisation()) {
+    layout.optional.push_back(property.key);
+    layout.properties.push_back(std::move(property));
   }
   return layout;
+}
+
+FrameLayout layout_of(AskedSet asked) {
+  if (const auto* molecules = asked.get_if<MoleculesDataOptions>()) {
+    return layout_of(*molecules);
+  }
+  if (const auto* md17 = asked.get_if<Md17DataOptions>()) {
+    return layout_of(*md17);
+  }
+  if (const auto* qm9 = asked.get_if<Qm9DataOptions>()) {
+    return layout_of(*qm9);
+  }
+  return {.option = "data.molecules", .config_type = config_type_label};
 }
 
 FrameLayout as_told(FrameLayout layout, const Interface& model) {

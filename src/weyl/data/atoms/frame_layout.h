@@ -4,8 +4,9 @@
 #include <vector>
 
 #include "weyl/carriers/dataset.h"
-#include "weyl/data/formats/frame_reader.h"
-#include "weyl/data/options.h"
+#include "weyl/data/atoms/frame_reader.h"
+#include "weyl/data/atoms/options.h"
+#include "weyl/data/base/file_format.h"
 
 namespace weyl {
 
@@ -37,7 +38,10 @@ struct FrameLayout {
 };
 
 /// Layout of the options of a set; of a set that is none of frames, the defaults.
-FrameLayout layout_of(const DataOptions& options);
+FrameLayout layout_of(const MoleculesDataOptions& options);
+FrameLayout layout_of(const Md17DataOptions& options);
+FrameLayout layout_of(const Qm9DataOptions& options);
+FrameLayout layout_of(AskedSet asked);
 /// The types and features that a model knows. What a file says of the units of its forces and stress goes before
 /// what the layout says: they are what predictions are written in.
 FrameLayout as_told(FrameLayout layout, const Interface& model);

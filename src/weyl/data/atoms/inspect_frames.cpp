@@ -11,10 +11,9 @@
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
 #include "weyl/data/atoms/frame_checks.h"
-#include "weyl/data/atoms/shortest_distance.h"
+#include "weyl/data/atoms/frame_reader.h"
+#include "weyl/data/atoms/potential_keys.h"
 #include "weyl/data/atoms/trajectory_work.h"
-#include "weyl/data/formats/frame_formats.h"
-#include "weyl/data/formats/potential_keys.h"
 
 namespace weyl {
 namespace {
@@ -352,7 +351,7 @@ std::vector<std::pair<std::string, FrameInspection>> inspect_all_frames(const st
     fault += "; left out";
   }
   warnings.insert(warnings.begin(), faults.begin(), faults.end());
-  std::ranges::move(doubts_about_absent(names), std::back_inserter(warnings));
+  std::ranges::move(warnings_about_absent(names), std::back_inserter(warnings));
   return found;
 }
 

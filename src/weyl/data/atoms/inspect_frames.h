@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "weyl/carriers/quantity.h"
-#include "weyl/data/files/duplicates.h"
-#include "weyl/data/formats/frame_reader.h"
+#include "weyl/data/atoms/frame_reader.h"
+#include "weyl/data/base/duplicates.h"
 
 namespace weyl {
 

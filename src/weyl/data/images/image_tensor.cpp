@@ -7,7 +7,7 @@
 #include <ATen/ops/zeros.h>
 
 #include "weyl/core/check.h"
-#include "weyl/data/formats/image.h"
+#include "weyl/data/images/image.h"
 
 namespace weyl {
 namespace {

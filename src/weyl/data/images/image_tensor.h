@@ -17,7 +17,7 @@ struct ImageSize {
 /// Both or neither: ConfigError naming `where`, the table of the options.
 ImageSize image_size(int64_t height, int64_t width, const char* where);
 
-/// An image file (formats/image.h) as (C, H, W): uint8, or float32 in [0, 1] when it had 16 bits or was
+/// An image file (images/image.h) as (C, H, W): uint8, or float32 in [0, 1] when it had 16 bits or was
 /// resized (bilinear, smoothed by the scale where it shrinks). Alpha is dropped; `channels` 1 makes grey of
 /// rgb by the luminance 0.299 r + 0.587 g + 0.114 b, 3 repeats grey, 0 keeps what is there; `grey`, where given, says
 /// whether the file was. DataError: a broken file.

@@ -8,8 +8,8 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
-#include "weyl/data/formats/image.h"
-#include "weyl/data/images/volume_tensor.h"
+#include "weyl/data/images/image.h"
+#include "weyl/data/volumes/volume_tensor.h"
 
 namespace weyl {
 namespace {

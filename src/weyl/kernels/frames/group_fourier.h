@@ -13,7 +13,7 @@ struct FourierStage {
   const T* coefficients = nullptr;
 };
 
-/// A linear map of `order` rows of `channels` numbers of each of N nodes, by stages (algebra/finite/fast_transform.h). The row
+/// A linear map of `order` rows of `channels` numbers of each of N nodes, by stages (algebra/finite/group_spectrum.h). The row
 /// of node n in place p is in[p] + n in_strides[p], and its result out[p] + n out_strides[p].
 template <class T>
 struct GroupFourierInput {

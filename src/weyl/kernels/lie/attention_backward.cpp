@@ -1,4 +1,4 @@
-#include "weyl/algebra/lie/tables.h"
+#include "weyl/algebra/lie/group_numbers.h"
 #include "weyl/kernels/lie/attention_blocks.h"
 
 namespace weyl::kernels {

@@ -1,10 +1,51 @@
 #pragma once
 
-#include "weyl/models/gatr/linear.h"
+#include <ATen/core/Tensor.h>
+
+#include "weyl/carriers/points.h"
+#include "weyl/core/segments.h"
+#include "weyl/models/gatr/layers.h"
 #include "weyl/models/gatr/options.h"
-#include "weyl/models/gatr/scene.h"
 
 namespace weyl::gatr {
+
+/// Cosine and sine of the angles n base^(-2 f / S) of the n-th node: (N, S/2, 1).
+struct OrderAngles {
+  Tensor cosine, sine;
+};
+
+/// number (N): n of each node, any dtype. S is even. The angles are made in float64; at least float32 comes out.
+OrderAngles order_angles(const Tensor& number, int64_t scalars, double base, at::ScalarType dtype);
+
+/// Rotates x (N, S H), channel s of head h at s H + h: its channels f and f + S/2 by the f-th angle, as the authors'
+/// rotary encoding does.
+Tensor rotated(const Tensor& x, int64_t heads, const OrderAngles& angles);
+
+/// Groups of nodes that need not lie side by side: row `order[i]` of the nodes is row i of the groups, row `back[n]`
+/// of the groups is node n. (N) int64.
+struct Regrouped {
+  Tensor order, back;
+  Segments groups;
+};
+
+/// The nodes of each graph by their number in their object: the n-th nodes of all its objects are one group.
+Regrouped across_objects(const Points& points);
+
+/// What every block of one forward pass shares.
+struct Scene {
+  const Segments& graphs;
+  const Segments& objects;
+  Tensor reference;           // (N), for joins
+  Streams again;              // input channels that are inserted again; undefined where there are none
+  OrderAngles angles;         // of a node's number in its graph; in its object, where blocks are axial
+  Regrouped across;           // for axial blocks that attend across objects
+  OrderAngles angles_across;  // of the number of a node's object in its graph
+  bool has_angles() const { return angles.cosine.defined(); }
+};
+
+/// `input`: the embedded points, whose mean is the reference of their graph. ShapeError: hierarchical or axial
+/// attention without objects. Valid as long as `points` live.
+Scene scene_of(const Points& points, const Streams& input, const Options& options);
 
 /// Geometric self-attention (ops/multivectors/attention.h): with `multi_query` all heads share keys and values; what is
 /// inserted again (`Scene::again`) is read by queries and keys beside x, without multi_query by values too. Children in

@@ -1,11 +1,59 @@
 #include "weyl/models/gatr/gatr.h"
 
 #include <ATen/TensorOperators.h>
+#include <string>
 
 #include "weyl/core/check.h"
-#include "weyl/models/gatr/import_names.h"
+#include "weyl/models/gatr/layers.h"
 
 namespace weyl::gatr {
+namespace {
+
+/// In x's precision, which is the weights' also under autocast.
+Streams sum(const Streams& x, const Streams& branch) {
+  return {x.multivectors + branch.multivectors.to(x.multivectors.scalar_type()),
+          x.scalars + branch.scalars.to(x.scalars.scalar_type())};
+}
+
+}  // namespace
+
+Block::Block(const Options& options, bool across)
+    : across_(across),
+      attention_(child("attention", std::make_shared<SelfAttention>(options))),
+      mlp_(child("mlp", std::make_shared<GeometricMlp>(options))) {}
+
+Streams Block::operator()(const Streams& x, const Scene& scene) const {
+  const Streams mixed = sum(x, (*attention_)(normalised(x), scene, across_));
+  return sum(mixed, (*mlp_)(normalised(mixed), scene.reference));
+}
+
+double Block::flops(double graph_nodes, double object_nodes) const {
+  return attention_->flops(graph_nodes, object_nodes, across_) + mlp_->flops();
+}
+
+NamedTensors translated_names(const NamedTensors& state_dict, const Options& options) {
+  NamedTensors ours;
+  for (const auto& [given, tensor] : state_dict) {
+    if (given.ends_with(".pos_encoding.inv_freq")) {
+      continue;
+    }
+    const bool joint = given.find(".qkv_module.in_linear.") != std::string::npos;
+    const bool shared = given.find(".qkv_module.k_linear.") != std::string::npos;
+    require<DataError>(!joint || !options.multi_query,
+                       "model.gatr.multi_query: must be false, the file has '", given,
+                       "', which is of attention with keys for each head");
+    require<DataError>(!shared || options.multi_query, "model.gatr.multi_query: must be true, the file has '",
+                       given, "', which is of attention with one key for all heads");
+    std::string name = given;
+    constexpr std::string_view with_dropout = ".mlp.layers.3.";
+    if (const auto at = name.find(with_dropout); at != std::string::npos) {
+      name.replace(at, with_dropout.size(), ".mlp.layers.2.");
+    }
+    ours.emplace(std::move(name), tensor);
+  }
+  return ours;
+}
+
 namespace {
 
 void require_channels(const char* key, const std::vector<int64_t>& channels, int64_t count) {

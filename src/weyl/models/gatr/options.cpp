@@ -3,10 +3,9 @@
 #include <algorithm>
 
 #include "weyl/carriers/quantity.h"
-#include "weyl/config/idle.h"
+#include "weyl/config/unused_options.h"
 #include "weyl/core/check.h"
-#include "weyl/models/left_to_size.h"
-#include "weyl/models/usual_words.h"
+#include "weyl/models/shared_options.h"
 
 namespace weyl::gatr {
 
@@ -153,7 +152,7 @@ void require_effects(const Options& o, const Interface* interface) {
       block("attention"),
       {"scalars_as", scalars, "where there are no scalar features and no scalar outputs"},
       {"point_regulariser", points, "where no output is a point or an offset of one"}};
-  refuse_idle("model.gatr", o, Options{}, options);
+  refuse_unused("model.gatr", o, Options{}, options);
 }
 
 std::string blinding(const Options& o) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "weyl/config/fields.h"
-#include "weyl/models/attention_scope.h"
+#include "weyl/models/shared_options.h"
 #include "weyl/ops/multivectors/options.h"
 
 namespace weyl {
@@ -67,7 +67,7 @@ HeadChannels head_channels(const Options& options);
 /// hierarchical attention, that with `axial`, a channel that is inserted again twice.
 void check(const Options& options);
 
-/// ConfigError for an option that nothing reads as the others stand (config/idle.h). `interface`: the model's, null
+/// ConfigError for an option that nothing reads as the others stand (config/unused_options.h). `interface`: the model's, null
 /// where it is not known yet.
 void require_effects(const Options& options, const Interface* interface);
 

@@ -1,11 +1,63 @@
 #pragma once
 
-#include "weyl/models/geomformer/feed_forward.h"
-#include "weyl/models/geomformer/messages.h"
-#include "weyl/models/geomformer/vector_norm.h"
+#include <memory>
+
+#include "weyl/models/geomformer/attention.h"
+#include "weyl/models/geomformer/options.h"
+#include "weyl/nn/mlp.h"
+#include "weyl/nn/module.h"
 #include "weyl/nn/norms.h"
 
 namespace weyl::geomformer {
+
+/// The equivariant norm of GeoMFormer (Equ-LN) and its robust family, z (N, 3, d) -> (N, 3, d):
+///   A = z - mean over channels,  C = A A^T / d,  t = tr C / 3,
+///   whiten  ((1 - rho) C + (rho t + epsilon) I)^(-1/2) A weight   (rho = 0, epsilon -> 0: the paper's)
+///   rms     A weight / sqrt(t + epsilon)                          (what whiten is at rho = 1).
+/// Matrices in float64. Isotropic in space, so exactly O(3)-equivariant; first and second derivatives are
+/// right for flat, linear and vanishing A too. Parameter `weight` (d).
+class VectorNorm : public Module {
+ public:
+  VectorNorm(int64_t channels, VectorNormLaw law, double rho, double epsilon);
+  Tensor operator()(const Tensor& z) const;
+
+ private:
+  double rho_, epsilon_;
+  Tensor weight_;
+};
+
+/// The feed-forward networks of GeoMFormer, equ gated by inv (its values before inv's own network):
+///   inv_ffn(i) = (act(i W1)) W2,   equ_ffn(e, i) = ((e We1) act(i Wg)) We3.   No bias.
+/// Children: inv_in, inv_out, equ_in, gate, equ_out.
+class GatedFeedForward : public Module {
+ public:
+  explicit GatedFeedForward(const Options& options);
+  StreamAttention::Streams operator()(const Tensor& i, const Tensor& e) const;
+  Work work() const;  // of one node
+
+ private:
+  Activation activation_;
+  double dropout_;
+  std::shared_ptr<Linear> inv_in_, inv_out_, equ_in_, gate_, equ_out_;
+};
+
+/// PaiNN's update: with (p, w) = e W (no bias) and n = sqrt(<p, p> + 1e-8), (a, b, c) = MLP([i, n]):
+///   di = a + c <p, w>,   de = b w.   Children: vectors, mlp.
+class StreamMixing : public Module {
+ public:
+  explicit StreamMixing(const Options& options);
+  StreamAttention::Streams operator()(const Tensor& i, const Tensor& e) const;
+  Work work() const;  // of one node
+
+ private:
+  int64_t width_;
+  std::shared_ptr<Linear> vectors_;
+  std::shared_ptr<Mlp> mlp_;
+};
+
+/// Vectors (N, 3, d) dropped whole, in training: each (node, channel) with probability `rate`, the others
+/// scaled by 1 / (1 - rate).
+Tensor drop_vectors(const Tensor& x, double rate);
 
 /// One layer on both streams, i = norm(inv), e = norm(equ):
 ///   (inv, equ) += interaction(i, e);   (inv, equ) += feed_forward(norm(inv), norm(equ))

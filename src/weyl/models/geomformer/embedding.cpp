@@ -6,7 +6,7 @@
 #include <ATen/ops/sqrt.h>
 #include <ATen/ops/zeros.h>
 
-#include "weyl/models/geomformer/feed_forward.h"
+#include "weyl/models/geomformer/block.h"
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/edges/edge_sums.h"
 #include "weyl/ops/segment.h"

@@ -6,7 +6,6 @@
 #include "weyl/carriers/points.h"
 #include "weyl/models/geomformer/options.h"
 #include "weyl/models/work.h"
-#include "weyl/nn/gaussian_basis.h"
 #include "weyl/nn/mlp.h"
 #include "weyl/nn/radial_basis.h"
 #include "weyl/ops/edges/edge_blocks.h"

@@ -16,7 +16,7 @@ namespace weyl::geomformer {
 /// part. With velocity_tower two nets of their own weights start from positions and from the vector feature
 /// `velocity`, share the structural bias and are read out together (the paper's N-body form).
 ///
-/// Outputs: scalars and vectors, pseudoscalars and axial vectors (odd_output.h) of nodes, objects and graphs; those of
+/// Outputs: scalars and vectors, pseudoscalars and axial vectors (head.h) of nodes, objects and graphs; those of
 /// graphs and objects are sums over nodes (extensive) or pooled (output_rows.h). With `rounds` the net runs again on positions moved by its node output of role `offset` or
 /// `point`, which adds up. Exact: O(3), translations, node order; the streams are even under reflections, so no
 /// pseudoscalars and no axial vectors as features.

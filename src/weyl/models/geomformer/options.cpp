@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "weyl/config/idle.h"
+#include "weyl/config/unused_options.h"
 #include "weyl/core/check.h"
-#include "weyl/models/pooled_outputs.h"
-#include "weyl/models/usual_words.h"
+#include "weyl/models/shared_options.h"
 
 namespace weyl::geomformer {
 
@@ -258,7 +257,7 @@ void require_effects(const Options& o, const Interface* interface) {
        "without feed-forward networks and an MLP as head (gated heads have SiLU)"},
       {"head_hidden", hidden_head, "where no output has an MLP as head"},
       {"pooling", pools_nodes(interface), without_pooling}};
-  refuse_idle("model.geomformer", o, preset_options(o.preset), options);
+  refuse_unused("model.geomformer", o, preset_options(o.preset), options);
 }
 
 /// Every map of the equivariant stream is linear in it, the gated ones too (feed-forward, heads, products of the two

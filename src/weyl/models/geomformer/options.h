@@ -187,7 +187,7 @@ bool has_heads(const Options& options);
 void check(const Options& options);
 
 /// ConfigError for what `check` refuses, and for an option that nothing reads as the others stand, or in a model of this
-/// interface, and that is not as the preset has it (config/idle.h). `interface`: null where it is not known yet.
+/// interface, and that is not as the preset has it (config/unused_options.h). `interface`: null where it is not known yet.
 void require_effects(const Options& options, const Interface* interface);
 
 /// What to say when an output of a model of these options cannot change with the positions: one line that names the

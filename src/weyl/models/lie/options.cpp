@@ -1,7 +1,7 @@
 #include "weyl/models/lie/options.h"
 
-#include "weyl/config/idle.h"
-#include "weyl/models/usual_words.h"
+#include "weyl/config/unused_options.h"
+#include "weyl/models/shared_options.h"
 
 namespace weyl::lie {
 
@@ -28,7 +28,7 @@ void require_effects(const Options& o, const Interface*) {
       {"chart", poses, "with variant = \"A\", which takes no logarithms"},
       {"move_tokens", poses && o.blocks > 1,
        poses ? "with fewer than two blocks" : "with variant = \"A\", which sees poses once"}};
-  refuse_idle("model.lie", o, Options{}, options);
+  refuse_unused("model.lie", o, Options{}, options);
 }
 
 }  // namespace weyl::lie

@@ -35,7 +35,7 @@ struct Options {
 };
 void fields(Fields& f, Options& o);
 
-/// ConfigError for an option that nothing reads as the others stand (config/idle.h). `interface`: the model's, null
+/// ConfigError for an option that nothing reads as the others stand (config/unused_options.h). `interface`: the model's, null
 /// where it is not known yet.
 void require_effects(const Options& options, const Interface* interface);
 

@@ -11,7 +11,6 @@
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/attention/attention.h"
 #include "weyl/ops/attention/linear_attention.h"
-#include "weyl/ops/attention/rotary.h"
 #include "weyl/ops/attention/rotary_attention.h"
 #include "weyl/ops/autograd/full_precision.h"
 #include "weyl/ops/frames/frames.h"

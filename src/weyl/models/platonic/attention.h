@@ -3,7 +3,7 @@
 #include "weyl/core/segments.h"
 #include "weyl/models/platonic/group_linear.h"
 #include "weyl/models/platonic/options.h"
-#include "weyl/models/platonic/rope.h"
+#include "weyl/models/platonic/position_encoding.h"
 #include "weyl/models/work.h"
 #include "weyl/nn/norms.h"
 

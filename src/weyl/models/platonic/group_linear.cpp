@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "weyl/algebra/finite/spectral_linear.h"
+#include "weyl/algebra/finite/group_spectrum.h"
 #include "weyl/core/check.h"
 #include "weyl/ops/autograd/differentiable.h"
 #include "weyl/ops/autograd/full_precision.h"

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "weyl/config/idle.h"
-#include "weyl/models/platonic/frames.h"
-#include "weyl/models/pooled_outputs.h"
-#include "weyl/models/usual_words.h"
+#include "weyl/config/unused_options.h"
+#include "weyl/core/check.h"
+#include "weyl/models/shared_options.h"
 
 namespace weyl::platonic {
 
@@ -143,7 +142,7 @@ void require_effects(const Options& o, const Interface* interface) {
       {"centre", o.ape || o.position_vector != PositionVector::off,
        "without ape and position_vector, because attention reads differences of positions alone"},
       {"pooling", pools_nodes(interface), without_pooling}};
-  refuse_idle("model.platonic", o, Options{}, options);
+  refuse_unused("model.platonic", o, Options{}, options);
 }
 
 Options resolved(const Options& options, const Interface& interface) {
@@ -202,6 +201,57 @@ std::string blinding(const Options& o) {
            "every weighted mean of them is the same";
   }
   return "";
+}
+
+namespace {
+
+/// The same elements rounded to float32: the tables that the authors' weights were trained with.
+GroupPtr rounded(const FiniteGroup& group) {
+  std::vector<std::vector<double>> elements;
+  for (int64_t g = 0; g < group.order(); ++g) {
+    std::vector<double> element;
+    for (const double x : group.element(g)) {
+      element.push_back(static_cast<float>(x));
+    }
+    elements.push_back(std::move(element));
+  }
+  return std::make_shared<FiniteGroup>(group.name(), group.dimension(), std::move(elements));
+}
+
+/// The group that options ask for; the errors of algebra with the key before them.
+GroupPtr asked_for(const Options& options, int64_t dimension) {
+  if (!options.generators.empty()) {
+    try {
+      return std::make_shared<FiniteGroup>(
+          FiniteGroup::from_generators("generated", dimension, options.generators));
+    } catch (const ConfigError& error) {
+      throw ConfigError(text("model.platonic.generators: ", error.what()));
+    }
+  }
+  require<ConfigError>(options.axis.size() == 3, "model.platonic.axis: must be three numbers, got ",
+                       options.axis.size());
+  try {
+    return named_group(options.group, {options.axis[0], options.axis[1], options.axis[2]});
+  } catch (const ConfigError& error) {
+    throw ConfigError(text("model.platonic.", error.what()));
+  }
+}
+
+}  // namespace
+
+GroupPtr frames_of(const Options& options, int64_t dimension) {
+  const GroupPtr group = asked_for(options, dimension);
+  require<ConfigError>(group->dimension() == dimension, "model.platonic.group: '", group->name(),
+                       "' acts in ", group->dimension(), " dimensions, the data have ", dimension);
+  return options.authors_tables ? rounded(*group) : group;
+}
+
+LinearForm form_that_pays(const FiniteGroup& group, int64_t channels) {
+  // Measured (docs/papers/platonic-transformer.md): from here on spectral is the faster one for every group that was tried.
+  // Narrower frames were not, and norms over fewer than eight channels amplify the rounding of the transforms.
+  const int64_t width = group.order() * channels;
+  const bool pays = (width >= 256 && channels >= 8) || (width >= 192 && channels >= 16);
+  return group.order() >= 2 && pays ? LinearForm::spectral : LinearForm::dense;
 }
 
 }  // namespace weyl::platonic

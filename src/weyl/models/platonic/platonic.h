@@ -1,12 +1,18 @@
 #pragma once
 
+#include "weyl/core/tensor_file.h"
 #include "weyl/models/model.h"
-#include "weyl/models/platonic/ape.h"
 #include "weyl/models/platonic/block.h"
-#include "weyl/models/platonic/embedder.h"
-#include "weyl/models/platonic/readout.h"
+#include "weyl/models/platonic/embedding.h"
+#include "weyl/models/platonic/position_encoding.h"
+#include "weyl/nn/module.h"
 
 namespace weyl::platonic {
+
+/// A state dict of the authors' Platonic Transformer without what has no parameter here: buffers that hold the
+/// tables of the group, and a readout without outputs that the model does not have (the authors always build
+/// two). Names and layouts are the same.
+NamedTensors translated_names(const NamedTensors& state_dict, const Module& model);
 
 /// The Platonic Transformer: features are functions on a finite group G of frames, and every layer commutes
 /// with G. Inputs are lifted and embedded, go through the blocks, and are read out per node, per graph

@@ -5,7 +5,7 @@
 #include <ATen/ops/elu.h>
 
 #include "weyl/core/check.h"
-#include "weyl/models/steerable/resample.h"
+#include "weyl/models/steerable/layers.h"
 #include "weyl/ops/steerable/irrep_norms.h"
 
 namespace weyl::steerable {

@@ -2,8 +2,8 @@
 
 #include "weyl/models/steerable/options.h"
 #include "weyl/models/steerable/stage.h"
-#include "weyl/nn/batch_norm.h"
 #include "weyl/nn/linear.h"
+#include "weyl/nn/norms.h"
 
 namespace weyl::steerable {
 

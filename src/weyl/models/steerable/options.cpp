@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "weyl/carriers/quantity.h"
-#include "weyl/config/idle.h"
+#include "weyl/config/unused_options.h"
 #include "weyl/core/check.h"
-#include "weyl/models/usual_words.h"
+#include "weyl/models/shared_options.h"
 
 namespace weyl::steerable {
 
@@ -199,7 +199,7 @@ void require_effects(const Options& o, const Interface* interface) {
         {"decoder", decoded,
          masks ? "in a first stage with middle = 0, which ends the decoder with a convolution"
                : "without a decoder, which segmentation alone has"}};
-    refuse_idle("model.steerable.stages[" + std::to_string(s) + "]", stage, Stage{}, options);
+    refuse_unused("model.steerable.stages[" + std::to_string(s) + "]", stage, Stage{}, options);
   }
   const bool blocks = o.encoder.depth > 0, attends = blocks && o.attention;
   const RadialLaw radial = o.encoder.positions.radial;
@@ -234,7 +234,7 @@ void require_effects(const Options& o, const Interface* interface) {
       {"head.hidden", classes, without_classes},
       {"head.batch_norm", mlp_head, without_hidden},
       {"head.dropout", mlp_head, without_hidden}};
-  refuse_idle("model.steerable", o, Options{}, options);
+  refuse_unused("model.steerable", o, Options{}, options);
 }
 
 }  // namespace weyl::steerable

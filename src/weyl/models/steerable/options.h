@@ -109,7 +109,7 @@ RingOptions rings_of(const Options& options, int64_t kernel);
 /// ConfigError for options that no net has, naming the key.
 void check(const Options& options, int64_t dimension, bool segmentation);
 
-/// ConfigError for an option that nothing reads as the others stand (config/idle.h). `interface`: the model's, null
+/// ConfigError for an option that nothing reads as the others stand (config/unused_options.h). `interface`: the model's, null
 /// where it is not known yet.
 void require_effects(const Options& options, const Interface* interface);
 

@@ -2,8 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 
-#include "weyl/models/steerable/activation.h"
-#include "weyl/models/steerable/cg_activation.h"
+#include "weyl/models/steerable/layers.h"
 
 namespace weyl::steerable {
 

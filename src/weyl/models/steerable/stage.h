@@ -2,8 +2,7 @@
 
 #include <optional>
 
-#include "weyl/models/steerable/conv.h"
-#include "weyl/models/steerable/layer.h"
+#include "weyl/models/steerable/layers.h"
 #include "weyl/models/steerable/options.h"
 
 namespace weyl::steerable {

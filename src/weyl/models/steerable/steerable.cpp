@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "weyl/core/check.h"
-#include "weyl/models/steerable/resample.h"
+#include "weyl/models/steerable/layers.h"
 
 namespace weyl::steerable {
 namespace {

@@ -1,7 +1,7 @@
 #pragma once
 
 #include "weyl/models/model.h"
-#include "weyl/models/steerable/block.h"
+#include "weyl/models/steerable/encoder.h"
 #include "weyl/models/steerable/geometry.h"
 #include "weyl/models/steerable/head.h"
 #include "weyl/models/steerable/stage.h"

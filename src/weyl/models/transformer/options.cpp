@@ -3,11 +3,9 @@
 #include <cmath>
 #include <string_view>
 
-#include "weyl/config/idle.h"
+#include "weyl/config/unused_options.h"
 #include "weyl/core/check.h"
-#include "weyl/models/left_to_size.h"
-#include "weyl/models/pooled_outputs.h"
-#include "weyl/models/usual_words.h"
+#include "weyl/models/shared_options.h"
 
 namespace weyl::transformer {
 
@@ -101,7 +99,7 @@ void check(const Options& o) {
 void require_effects(const Options& o, const Interface* interface) {
   check(o);
   const Conditional options[] = {{"pooling", pools_nodes(interface), without_pooling}};
-  refuse_idle("model.transformer", o, Options{}, options);
+  refuse_unused("model.transformer", o, Options{}, options);
 }
 
 }  // namespace weyl::transformer

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "weyl/config/fields.h"
-#include "weyl/models/attention_scope.h"
+#include "weyl/models/shared_options.h"
 #include "weyl/nn/activation.h"
 #include "weyl/nn/pooling.h"
 
@@ -49,7 +49,7 @@ Options options_of_size(double n);
 /// multi_query that contradicts it; heads that do not divide the width, an odd number of them with hierarchical attention.
 void check(const Options& options);
 
-/// ConfigError for an option that nothing reads as the others stand (config/idle.h). `interface`: the model's, null
+/// ConfigError for an option that nothing reads as the others stand (config/unused_options.h). `interface`: the model's, null
 /// where it is not known yet.
 void require_effects(const Options& options, const Interface* interface);
 

@@ -1,18 +1,18 @@
 #include "weyl/ops/attention/attention.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
-
 #include <algorithm>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "weyl/core/check.h"
 #include "weyl/kernels/dispatch.h"
 #include "weyl/ops/attention/attention_forms.h"
 #include "weyl/ops/attention/attention_units.h"
-#include "weyl/ops/attention/fused_attention.h"
 #include "weyl/ops/autograd/differentiable.h"
 #include "weyl/ops/autograd/full_precision.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
@@ -278,6 +278,43 @@ Tensor ragged_attention_with_dropout(const Tensor& q, const Tensor& k, const Ten
       at::isReducedFloatingType(q.scalar_type()) || at::isReducedFloatingType(v.scalar_type());
   return narrow ? attention_dropped(widened(q), widened(k), widened(v), graphs, scale, dropout)
                 : attention_dropped(q, k, v, graphs, scale, dropout);
+}
+
+namespace {
+
+/// The two halves of the heads, as views; a shared head belongs to both. The derivative of a split is one
+/// concatenation, where that of two slices would be two tensors of zeros and a sum.
+std::pair<Tensor, Tensor> halves(const Tensor& x) {
+  if (x.size(-2) == 1) {
+    return {x, x};
+  }
+  const auto both = x.split(x.size(-2) / 2, -2);
+  return {both[0], both[1]};
+}
+
+}  // namespace
+
+Tensor hierarchical_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
+                              const Segments& objects, double scale) {
+  const char* where = "hierarchical_attention";
+  require((q.dim() == 3 || q.dim() == 4) && q.size(0) == graphs.rows(), where, ": q must be (", graphs.rows(),
+          ", H, K), got ", q.sizes());
+  const int64_t heads = q.size(-2);
+  require(heads > 0 && heads % 2 == 0, where, ": the number of heads must be even, got ", heads);
+  require(objects.rows() == graphs.rows(), where, ": objects must hold all ", graphs.rows(), " nodes, got ",
+          objects.rows());
+  for (const auto& [name, x] : {std::pair("k", &k), {"v", &v}}) {
+    require(x->dim() == q.dim() && (x->size(-2) == heads || x->size(-2) == 1), where, ": ", name,
+            " must have as many heads as q ", q.sizes(), " or one, got ", x->sizes());
+  }
+  const auto [q_inside, q_global] = halves(q);
+  const auto [k_inside, k_global] = halves(k);
+  const auto [v_inside, v_global] = halves(v);
+  // An input without nodes may be without objects.
+  const Segments& inside = objects.count() > 0 ? objects : graphs;
+  return at::cat({ragged_attention(q_inside, k_inside, v_inside, inside, scale),
+                  ragged_attention(q_global, k_global, v_global, graphs, scale)},
+                 -2);
 }
 
 }  // namespace weyl

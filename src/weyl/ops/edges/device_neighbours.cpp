@@ -31,7 +31,7 @@
 #include "weyl/algebra/lattice/cell.h"
 #include "weyl/core/check.h"
 #include "weyl/core/to_device.h"
-#include "weyl/ops/edges/neighbour_limits.h"
+#include "weyl/ops/edges/neighbours.h"
 
 namespace weyl {
 namespace {

@@ -6,9 +6,9 @@
 
 namespace weyl {
 
-/// Directed edges i -> j from centres to their neighbours, within the graphs of a batch, in the order of
-/// centre, neighbour and shift, none twice. An edge and its reverse (j, i, -shift) are one bond: what depends
-/// on lengths alone is the same for both, and need be made once for each bond.
+/// Directed edges i -> j from centres to their neighbours, within the graphs of a batch. They are in the order of
+/// centre, neighbour and shift, and none is there twice. An edge and its reverse (j, i, -shift) are one bond: what
+/// depends on lengths alone is the same for both, and is computed once for each bond.
 struct Edges {
   Tensor centre, neighbour;  // (E) int64: rows of nodes
   Tensor shifts;             // (E, 3) int64: lattice vectors from j to the image meant; undefined: none
@@ -23,29 +23,29 @@ struct Edges {
   int64_t bonds() const { return edge_of_bond.size(0); }  // P
 };
 
-/// Edges given as lists: centre, neighbour (E) int64, shifts (E, 3) int64 or undefined. ShapeError unless
-/// they stand in their order, none is there twice and all stay in their graphs. (An edge whose reverse is
-/// not in the list is a bond of its own.)
+/// Edges from lists: centre, neighbour (E) int64, shifts (E, 3) int64 or undefined. ShapeError unless they are in the
+/// order of Edges, none is there twice and all stay in their graphs. (An edge whose reverse is not in the list is a
+/// bond of its own.)
 Edges edges_of(const Tensor& centre, const Tensor& neighbour, const Tensor& shifts, const Segments& graphs);
 
-/// Edges as a search on a device finds them, where they stay: nobody checks them, and nothing waits for the device.
+/// Edges as a search on a device finds them. They stay there and are not checked, and nothing waits for the device.
 struct FoundEdges {
   Tensor centre, neighbour;      // (E) int64, in the order of Edges, each with its reverse
   Tensor shifts;                 // (E, 3) int64 or undefined
-  Tensor reverse;                // (E) int64: which edge is the reverse of each
-  std::vector<int64_t> offsets;  // of the edges of each node
+  Tensor reverse;                // (E) int64: the reverse of each edge
+  std::vector<int64_t> offsets;  // (N + 1): where the edges of each node begin and end
   Tensor offsets_there;          // (N + 1) the same on the device
-  int64_t own_reverses = 0;      // how many edges are their own reverse
+  int64_t own_reverses = 0;      // number of edges that are their own reverse
 };
 Edges edges_of(FoundEdges found, const Segments& graphs);
 
-/// All ordered pairs of nodes of each graph, a node with itself included, in the order graph, first node
-/// (the centre), second node: the sum n^2 rows of pair level. Their tensors are made once a batch.
+/// All ordered pairs of nodes of each graph, a node with itself included: the sum n^2 rows of pair level, in the order
+/// graph, first node (the centre), second node. Their tensors are made once a batch.
 Edges all_pairs(const Segments& graphs);
 
-/// x_e = r_j + shift_e . cell - r_i: positions (N, D); cell (B, 3, 3), rows are lattice vectors, or
-/// undefined, and then the edges must have no shifts -> (E, D). Differentiable to any order in positions and
-/// cell. ShapeError unless shapes and dtypes agree.
+/// x_e = r_j + shift_e . cell - r_i -> (E, D), for positions (N, D) and cell (B, 3, 3), whose rows are lattice vectors.
+/// Without a cell (undefined), the edges must have no shifts. Differentiable to any order in positions and cell.
+/// ShapeError unless shapes and dtypes agree.
 Tensor displacements(const Tensor& positions, const Edges& edges, const Tensor& cell = {});
 
 struct Polar {

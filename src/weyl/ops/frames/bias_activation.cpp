@@ -17,9 +17,9 @@
 #include "weyl/kernels/dispatch.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
 #include "weyl/ops/autograd/operations.h"
+#include "weyl/ops/frames/fourier_tables.h"
 #include "weyl/ops/frames/frames.h"
 #include "weyl/ops/frames/group_tables.h"
-#include "weyl/ops/frames/plane_transform.h"
 
 namespace weyl {
 namespace {

@@ -13,8 +13,8 @@
 #include "weyl/kernels/frames/frame_norm.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
 #include "weyl/ops/autograd/operations.h"
+#include "weyl/ops/frames/fourier_tables.h"
 #include "weyl/ops/frames/frames.h"
-#include "weyl/ops/frames/plane_transform.h"
 
 namespace weyl {
 namespace {

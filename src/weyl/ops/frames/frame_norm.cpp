@@ -2,9 +2,9 @@
 
 #include "weyl/core/check.h"
 #include "weyl/ops/frames/branch_and_norm.h"
+#include "weyl/ops/frames/fourier_tables.h"
 #include "weyl/ops/frames/frames.h"
 #include "weyl/ops/frames/group_tables.h"
-#include "weyl/ops/frames/plane_transform.h"
 
 namespace weyl {
 namespace {

@@ -9,31 +9,34 @@ namespace weyl {
 using at::Tensor;
 class GroupTables;
 
-/// A norm over the C channels of each frame by itself: y = weight (x - mean) / sqrt(var + epsilon) + bias, weight and bias
-/// (C), shared by the frames; where it is not centred (RMS), y = weight x / sqrt(mean of x^2 + epsilon), without bias.
-/// Weight undefined: no parameters, and the whole row is one frame, as in the plain transformer.
+/// A norm over the C channels of each frame by itself; the frames share weight and bias (C).
+///   centred      y = weight (x - mean) / sqrt(var + epsilon) + bias
+///   not centred  y = weight x / sqrt(mean of x^2 + epsilon), without bias (RMS)
+/// Without a weight (undefined) there are no parameters, and the whole row is one frame, as in the plain transformer.
 struct NormLaw {
   Tensor weight, bias;
   double epsilon = 1e-5;
   bool centred = true;
 };
 
-/// What multiplies a branch and its bias before they are added; what is undefined is one.
+/// The factors of a branch and its bias, before they are added. An undefined factor is one.
 struct BranchFactors {
   Tensor scale;  // (C), shared by the frames: layer scale
   Tensor rows;   // (N), a constant: drop path
   Tensor noise;  // (N, G C), a constant: dropout
 };
 
-// All of these are differentiable to any order; by kernels to the second, but for branches with a scale, to the first.
-// ShapeError: x, branch and noise that disagree, widths that do not divide the row, weight without bias or the other way
-// round in a norm that is centred, or a bias in one that is not.
+// All of these are differentiable to any order. Kernels give the first two derivatives; for branches with a scale, the
+// first alone. ShapeError
+//   * when x, branch and noise disagree, or a width does not divide the row;
+//   * for a centred norm with weight but no bias, or bias but no weight;
+//   * for a bias in a norm that is not centred.
 
 /// x (N, G C) -> (N, G C).
 Tensor frame_norm(const Tensor& x, const NormLaw& law);
 
-/// The end of a branch: x + scale rows noise (branch + branch_bias). x, branch (N, G C); branch_bias (C), shared by the
-/// frames, or undefined -> (N, G C).
+/// The end of a branch: x + scale rows noise (branch + branch_bias) -> (N, G C). x, branch (N, G C); branch_bias (C),
+/// shared by the frames, or undefined.
 Tensor add_branch(const Tensor& x, const Tensor& branch, const Tensor& branch_bias,
                   const BranchFactors& factors = {});
 
@@ -44,8 +47,8 @@ struct NormedSum {
 NormedSum add_branch_and_norm(const Tensor& x, const Tensor& branch, const Tensor& branch_bias,
                               const NormLaw& law = {}, const BranchFactors& factors = {});
 
-// The same where functions on a group, frames first, come and go as the planes of their irreps (ops/frames/group_fourier.h):
-// what lies between stays in the cache. x and sums are rows.
+// The same for functions on a group (frames first) that are given and returned as the planes of their irreps
+// (ops/frames/group_fourier.h); what lies between stays in the cache. x and sums are rows.
 
 std::vector<Tensor> frame_norm_planes(const Tensor& x, const NormLaw& law, const GroupTables& tables);
 

@@ -16,7 +16,7 @@
 #include "weyl/ops/autograd/kernel_inputs.h"
 #include "weyl/ops/autograd/operations.h"
 #include "weyl/ops/autograd/parallel.h"
-#include "weyl/ops/frames/plane_transform.h"
+#include "weyl/ops/frames/fourier_tables.h"
 
 namespace weyl {
 namespace {

@@ -17,7 +17,7 @@ std::vector<Tensor> group_fourier(const Tensor& x, const GroupTables& tables, in
 /// Q: x (N, P G C) of its planes. ShapeError unless there is one for each irrep, and their sizes fit.
 Tensor inverse_group_fourier(const std::vector<Tensor>& planes, const GroupTables& tables, int64_t parts = 1);
 
-/// W_r (d O, d I) of a kernel (G, O, I), one for each irrep (algebra/finite/spectral_linear.h): with them
+/// W_r (d O, d I) of a kernel (G, O, I), one for each irrep (algebra/finite/group_spectrum.h): with them
 ///   inverse_group_fourier(x_r W_r^T) = x expand_group_kernel(kernel)^T,   x_r = group_fourier(x).
 /// ShapeError unless the kernel is of the group.
 std::vector<Tensor> spectral_blocks(const Tensor& kernel, const GroupTables& tables);

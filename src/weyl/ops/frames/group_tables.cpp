@@ -2,13 +2,22 @@
 
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
-
 #include <algorithm>
 
 #include "weyl/core/check.h"
 #include "weyl/ops/frames/fourier_tables.h"
 
 namespace weyl {
+
+Tensor TableCopies::on(at::Device device, at::ScalarType dtype) const {
+  const std::lock_guard lock(mutex_);
+  Tensor& copy = copies_[{{device.type(), device.index()}, dtype}];
+  if (!copy.defined()) {
+    const at::NoGradGuard constant;
+    copy = table_.to(device, dtype);
+  }
+  return copy;
+}
 
 template <class Make>
 Tensor GroupTables::cached(const std::string& what, int64_t index, at::Device device, Make make) const {

@@ -6,7 +6,6 @@
 
 #include "weyl/algebra/finite/lifted_spectrum.h"
 #include "weyl/ops/frames/group_tables.h"
-#include "weyl/ops/frames/table_copies.h"
 
 namespace weyl {
 

@@ -6,7 +6,6 @@
 #include <string>
 #include <vector>
 
-#include "weyl/study/scaling/estimate.h"
 #include "weyl/study/scaling/isoflops.h"
 #include "weyl/study/scaling/point_fit.h"
 

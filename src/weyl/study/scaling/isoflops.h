@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "weyl/study/scaling/run_table.h"
+#include "weyl/study/scaling/tables.h"
 
 namespace weyl {
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "weyl/core/check.h"
+#include "weyl/core/input_file.h"
 #include "weyl/core/quote.h"
-#include "weyl/core/read_file.h"
 
 namespace weyl {
 namespace {

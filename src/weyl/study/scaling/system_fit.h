@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "weyl/study/scaling/compute_law.h"
-#include "weyl/study/scaling/estimate.h"
 #include "weyl/study/scaling/isoflops.h"
 #include "weyl/study/scaling/point_fit.h"
 
@@ -87,5 +86,18 @@ SystemFit given_system(const std::string& system, const ScalingLaw& law, std::op
 
 /// N*, D*, L* at each budget; nothing without xi.
 std::vector<AtBudget> at_budgets(const SystemFit& fit, const std::vector<double>& budgets);
+
+/// Why the runs do not determine the law that was fitted to them, in one line; "" where nothing speaks against it. Looked at
+/// are whether log N and log D rise together (a correlation over 0.99: their terms cannot be told apart), whether fits of
+/// resamples from the whole grid come to exponents that differ by more than a tenth, and whether more than one in a
+/// hundred resamples has no finite coefficients or no best size.
+std::string why_undetermined(const SystemFit& fit, const LogRuns& runs);
+
+/// Says in `left_out` which of these intervals are missing though there are resamples.
+struct NamedEstimate {
+  const char* name;
+  const Estimate& estimate;
+};
+void explain_missing_intervals(SystemFit& fit, const std::vector<NamedEstimate>& estimates);
 
 }  // namespace weyl

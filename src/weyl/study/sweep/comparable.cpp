@@ -3,7 +3,7 @@
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
-#include "weyl/study/sweep/kept_recipe.h"
+#include "weyl/study/sweep/record.h"
 
 namespace weyl {
 namespace {

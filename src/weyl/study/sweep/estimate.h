@@ -25,7 +25,7 @@ struct ModelCost {
   std::string how;         // what was timed, where that is no whole batch
   std::string evaluation;  // how validation and test were timed, where that is not by such data
   std::string metric;      // that picks the best model, and is the loss where the sweep names none
-  Json evaluated;          // what the data hold (study/sweep/evaluated.h); null: not known
+  Json evaluated;          // what the data hold (study/sweep/measure.h); null: not known
 };
 
 /// One row of a plan.

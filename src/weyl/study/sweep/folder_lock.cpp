@@ -14,8 +14,8 @@
 
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
+#include "weyl/core/input_file.h"
 #include "weyl/core/quote.h"
-#include "weyl/core/read_file.h"
 #include "weyl/core/text_number.h"
 
 namespace weyl {

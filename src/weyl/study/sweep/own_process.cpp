@@ -13,8 +13,8 @@
 #include <string_view>
 
 #include "weyl/core/check.h"
+#include "weyl/core/input_file.h"
 #include "weyl/core/quote.h"
-#include "weyl/core/read_file.h"
 
 namespace weyl {
 namespace {
@@ -34,10 +34,10 @@ std::string own_path() {
   }
   setpgid(0, 0);
   const int nothing = open("/dev/null", O_RDWR);
-  const int talk = open(stderr_path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
+  const int messages = open(stderr_path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
   dup2(nothing, STDIN_FILENO);
   dup2(nothing, STDOUT_FILENO);
-  dup2(talk >= 0 ? talk : nothing, STDERR_FILENO);
+  dup2(messages >= 0 ? messages : nothing, STDERR_FILENO);
   execv(program, argv);
   _exit(127);
 }
@@ -74,13 +74,15 @@ bool has_ended(pid_t process, ProcessEnd& end) {
 }
 
 std::string reason_of(const ProcessEnd& end, const std::string& stderr_path) {
-  const std::string talk = read_file(stderr_path, size_t{1} << 24).text;
+  const std::string messages = read_file(stderr_path, size_t{1} << 24).text;
   constexpr std::string_view mark = "weyl: ";
-  const size_t last = talk.rfind("\nweyl: ");
-  const size_t begin = last != std::string::npos ? last + 1 : talk.starts_with(mark) ? 0 : std::string::npos;
+  const size_t last = messages.rfind("\nweyl: ");
+  const size_t begin = last != std::string::npos    ? last + 1
+                       : messages.starts_with(mark) ? 0
+                                                    : std::string::npos;
   if (end.signal == 0 && begin != std::string::npos) {
     const size_t from = begin + mark.size();
-    return visible(talk.substr(from, talk.find('\n', from) - from));
+    return visible(messages.substr(from, messages.find('\n', from) - from));
   }
   return end.signal != 0 ? text("ended by signal ", end.signal, " (", strsignal(end.signal), ")")
                          : text("ended with exit code ", end.code);

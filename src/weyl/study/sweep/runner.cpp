@@ -14,12 +14,12 @@
 
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
+#include "weyl/core/input_file.h"
 #include "weyl/core/quote.h"
-#include "weyl/core/read_file.h"
 #include "weyl/core/text_number.h"
 #include "weyl/study/sweep/folder_lock.h"
-#include "weyl/study/sweep/kept_recipe.h"
 #include "weyl/study/sweep/own_process.h"
+#include "weyl/study/sweep/record.h"
 
 namespace weyl {
 namespace {

@@ -15,7 +15,7 @@ struct TrialCommand {
   const SweepTrial* trial = nullptr;
   std::vector<std::string> train;   // `weyl` arguments of a new run, but for --out
   std::vector<std::string> resume;  // more arguments of one that goes on
-  std::string recipe;               // what decides its numbers (study/sweep/kept_recipe.h)
+  std::string recipe;               // what decides its numbers (study/sweep/record.h)
 };
 
 struct SweepRequest {

@@ -6,9 +6,9 @@
 
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
+#include "weyl/core/input_file.h"
 #include "weyl/core/json.h"
 #include "weyl/core/quote.h"
-#include "weyl/core/read_file.h"
 #include "weyl/core/text_number.h"
 #include "weyl/study/sweep/folder_lock.h"
 

@@ -2,24 +2,26 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cmath>
 #include <thread>
 
+#include "weyl/carriers/dataset.h"
 #include "weyl/carriers/loader.h"
-#include "weyl/carriers/subset.h"
+#include "weyl/core/available_memory.h"
+#include "weyl/core/check.h"
 #include "weyl/core/quantile.h"
 #include "weyl/saved/evaluate.h"
-#include "weyl/study/device.h"
-#include "weyl/study/sweep/step_memory.h"
-#include "weyl/study/training_steps.h"
-#include "weyl/tasks/flops.h"
-#include "weyl/train/accumulate.h"
-#include "weyl/train/loading.h"
-#include "weyl/train/optimiser.h"
-#include "weyl/train/threads.h"
+#include "weyl/study/cost/allocation_peak.h"
+#include "weyl/study/cost/device.h"
+#include "weyl/study/cost/training_steps.h"
+#include "weyl/tasks/task.h"
+#include "weyl/train/loop/accumulate.h"
+#include "weyl/train/loop/compute_settings.h"
+#include "weyl/train/loop/loading.h"
+#include "weyl/train/loop/optimiser.h"
 
 namespace weyl {
 namespace {
@@ -30,7 +32,7 @@ double since(Clock::time_point then) {
   return std::chrono::duration<double>(Clock::now() - then).count();
 }
 
-/// Training as train/trainer.cpp does it, with steps of rate zero; the seconds of each step but the first.
+/// Training as train/loop/trainer.cpp does it, with steps of rate zero; the seconds of each step but the first.
 class Steps {
  public:
   Steps(Trained& trained, const TrainOptions& options)
@@ -107,7 +109,7 @@ double evaluation_seconds(Trained& t, const std::shared_ptr<const Dataset>& data
 
 /// Of a model without a task: what its predictions cost, in batches of the training's, the median of some.
 double forward_seconds_of_a_sample(Trained& t, TrainOptions options) {
-  if (!options.crop.empty()) {  // a prediction is of the whole, by itself (train/loading.h)
+  if (!options.crop.empty()) {  // a prediction is of the whole, by itself (train/loop/loading.h)
     options.crop.clear();
     options.batch = 1;
   }
@@ -194,6 +196,68 @@ OfASample time(const std::function<Trained()>& make, TrainOptions options, const
   cost.valid_seconds = evaluation_seconds(trained, trained.valid, options);
   cost.test_seconds = evaluation_seconds(trained, trained.test, options);
   return {bytes, trained.task == nullptr ? forward_seconds_of_a_sample(trained, options) : 0};
+}
+
+namespace {
+
+/// Bytes that each of the jobs may take; without bound where that is not known.
+double room_of(const MeasureOptions& measure) {
+  return measure.device.is_cpu() ? 0.8 * measure.memory.value_or(static_cast<double>(available_memory())) /
+                                       static_cast<double>(measure.jobs)
+                                 : HUGE_VAL;
+}
+
+std::string megabytes(double bytes) {
+  return std::to_string(static_cast<int64_t>(std::ceil(bytes / 1e6)));
+}
+
+}  // namespace
+
+double bytes_of_a_sample(Trained& trained, const TrainOptions& options) {
+  const Loader loader(trained.train, loader_options(options, *trained.model, trained.task.get()), 0);
+  const Batch batch = loader.alone(0, 0);  // by this thread, which alone is followed
+  trained.model->train(true);
+  const AllocationPeak peak;
+  const Tensor loss = loss_of(*trained.model, trained.task.get(), batch);
+  const auto forward = static_cast<double>(peak.bytes());
+  add_gradients(loss, *trained.model);
+  const auto whole = static_cast<double>(peak.bytes());
+  double gradients = 0;
+  for (const Parameter& p : trained.model->parameters()) {
+    gradients += p.tensor.grad().defined() ? static_cast<double>(p.tensor.grad().nbytes()) : 0;
+    p.tensor.mutable_grad() = Tensor();
+  }
+  return std::max(forward, whole - gradients);
+}
+
+int64_t batches_that_fit(const TrainOptions& options, double bytes_a_sample, const MeasureOptions& measure) {
+  const double room = room_of(measure);
+  int64_t accumulate = 1;
+  if (options.batch_tokens) {
+    return 1;
+  }
+  while (accumulate < options.batch &&
+         bytes_a_sample * std::ceil(static_cast<double>(options.batch) / static_cast<double>(accumulate)) >
+             room) {
+    ++accumulate;
+  }
+  return accumulate;
+}
+
+std::string too_large_text(const TrainOptions& options, double bytes_a_sample,
+                           const MeasureOptions& measure) {
+  const double room = room_of(measure);
+  if (!options.batch_tokens && bytes_a_sample > room) {
+    return text("a step on one sample takes ", megabytes(bytes_a_sample),
+                " MB of memory, and a job may take ", megabytes(room), " MB: `scale run` will not get far");
+  }
+  const int64_t parts = batches_that_fit(options, bytes_a_sample, measure);
+  return parts == 1
+             ? ""
+             : text("a batch of ", options.batch,
+                    " does not fit into memory: timed with train.batch=", (options.batch + parts - 1) / parts,
+                    " train.accumulate=", parts * options.accumulate,
+                    ", which `scale run` takes only where the sweep file sets them");
 }
 
 }  // namespace weyl

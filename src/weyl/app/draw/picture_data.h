@@ -1,0 +1,29 @@
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "weyl/saved/predictor.h"
+
+namespace weyl {
+
+/// Pairs of label and prediction of the test split, at most 4000 evenly taken ones of each label that the task predicts
+/// as it stands, for parity plots: `folder`/parity_<label>.csv, two columns named with their units. Elements of Lie
+/// groups come as their parts, each with a unit of its own: parity_<label>_translation (in the data's unit of length), _rotation (rad; of the rotation vectors that are one rotation the nearer to the label), _scale and
+/// _shear (logarithms). Nothing is written for sets whose labels are all classes.
+void write_parity(const Predictor& predictor, std::shared_ptr<const Dataset> test, const std::string& folder);
+
+/// Writes pictures of up to `count` samples of a segmentation, evenly taken, as FOLDER/overlay_<i>.safetensors with
+/// `image` (H, W, 3), `truth` and `prediction` (H, W), u8, and in the metadata the names of the classes, one a line,
+/// and a title with the sample's number and its mean Dice. A volume shows the slice along the last axis with the most
+/// foreground, first axis to the right and second upwards. Nothing for other tasks.
+void write_overlays(const Predictor& predictor, const Dataset& test, const std::string& folder,
+                    int64_t count = 4);
+
+/// Writes up to `count` samples of bodies in motion, evenly taken, as FOLDER/<name>_<i>.safetensors, as they were and as
+/// the model says (predict/body_film.h), with a title of the sample's number: what read_film reads (app/draw/film.h). Nothing
+/// for other tasks. Returns how many.
+int64_t write_films(const Predictor& predictor, const Dataset& test, const std::string& folder,
+                    const std::string& name = "film", int64_t count = 3);
+
+}  // namespace weyl

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "weyl/app/draw/plot.h"
+
+namespace weyl {
+
+/// What a run's files say of it: nothing is run. What they do not say is absent.
+struct ComparedRun {
+  std::string path, name;  // name: of the folder
+  std::string system;
+  int64_t parameters = 0, parameters_real = 0;
+  std::optional<double> seconds;  // of training
+  /// Of training: as result.json has them, or, where there is none of the last step, by the tokens that were seen
+  /// (ModelSummary::flops_train).
+  std::optional<double> flops;
+  std::optional<double> nominal_flops;  // likewise, as scaling laws count (ModelSummary::flops_nominal)
+  std::map<std::string, std::pair<double, std::string>> metrics;  // of `split`: value, unit
+  std::string headline;                                           // the metric that picked the best model
+  std::string data;  // what tells the data of `split` from others; empty: not known
+  struct Point {
+    double step = 0;
+    std::optional<double> seconds, flops;
+    std::map<std::string, double> metrics;  // of the validation, and `loss`, of the training
+  };
+  std::vector<Point> curve;
+  std::vector<std::string> notes;
+};
+
+struct Comparison {
+  std::vector<ComparedRun> runs;
+  std::string split =
+      "test";  // whose metrics are compared; valid: not every run has a result of a test split
+  bool same_test_data = false;  // all were measured on the same samples of `split`, on the same labels
+  std::vector<std::string> notes;
+};
+
+/// DataError: a path is no run folder, has no checkpoint, or a file of it is damaged.
+Comparison compared(const std::vector<std::string>& runs);
+
+/// Learning curves over steps, seconds and FLOPs: of the first run's headline where every run has it in the same unit,
+/// else of the first metric of which that is so, else of the training loss.
+Panels learning_curves(const Comparison& comparison);
+
+}  // namespace weyl

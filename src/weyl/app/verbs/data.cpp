@@ -1,0 +1,270 @@
+#include <algorithm>
+#include <iostream>
+
+#include "weyl/app/terminal/exit_codes.h"
+#include "weyl/app/terminal/log.h"
+#include "weyl/app/verbs/verbs.h"
+#include "weyl/core/check.h"
+#include "weyl/core/elements.h"
+#include "weyl/core/json.h"
+#include "weyl/core/quote.h"
+#include "weyl/data/convert.h"
+#include "weyl/data/data_warnings.h"
+#include "weyl/data/inspect.h"
+
+namespace weyl {
+
+int run(const DataConvertCommand& command) {
+  const Converted converted = convert(command.in, command.out, command.options);
+  if (!converted.left_out.empty()) {
+    std::string names;
+    for (const std::string& name : converted.left_out) {
+      names += (names.empty() ? "" : ", ") + printable(name);
+    }
+    warn(command.out + " leaves out " + names);
+  }
+  Json list = Json::array();
+  for (const std::string& file : converted.files) {
+    list.add(file);
+    if (!command.output.json) {
+      std::cout << file << "\n";
+    }
+  }
+  if (command.output.json) {
+    std::cout << Json::object().set("files", list).dump() << "\n";
+  }
+  return exit_done;
+}
+
+int run(const DataSplitCommand& command) {
+  const SplitIndices parts =
+      split_file(command.path, command.out, {command.train, command.valid, command.seed});
+  Json warnings = Json::array();
+  for (const std::string& line : warnings_about_parts(command.out, parts)) {
+    warn(line);
+    warnings.add(line);
+  }
+  const auto count = [](const std::vector<int64_t>& part) { return static_cast<int64_t>(part.size()); };
+  if (command.output.json) {
+    std::cout << Json::object()
+                     .set("out", command.out)
+                     .set("train", count(parts.train))
+                     .set("valid", count(parts.valid))
+                     .set("test", count(parts.test))
+                     .set("warnings", warnings)
+                     .dump()
+              << "\n";
+  } else {
+    std::cout << command.out << ": " << count(parts.train) << " train, " << count(parts.valid) << " valid, "
+              << count(parts.test) << " test\n";
+  }
+  return exit_done;
+}
+
+namespace {
+
+Json field_json(const FieldSummary& field) {
+  Json shape = Json::array();
+  for (const int64_t n : field.shape) {
+    shape.add(n);
+  }
+  return Json::object()
+      .set("name", field.name)
+      .set("shape", shape)
+      .set("unit", field.unit)
+      .set("min", field.min)
+      .set("max", field.max)
+      .set("missing", field.missing);
+}
+
+Json inspection_json(const Inspection& found) {
+  Json fields = Json::array(), labels = Json::array(), warnings = Json::array();
+  for (const FieldSummary& field : found.fields) {
+    fields.add(field_json(field));
+  }
+  for (const FieldSummary& field : found.labels) {
+    labels.add(field_json(field));
+  }
+  for (const std::string& warning : found.warnings) {
+    warnings.add(warning);
+  }
+  Json json = Json::object();
+  json.set("carrier", name_of(found.carrier))
+      .set("samples", found.samples)
+      .set("tokens", Json::object()
+                         .set("min", found.least_tokens)
+                         .set("mean", found.mean_tokens)
+                         .set("max", found.most_tokens))
+      .set("fields", fields)
+      .set("labels", labels)
+      .set("warnings", warnings);
+  if (const auto& g = found.group) {  // null where a number is infinite: no element, no pair
+    json.set("group", Json::object()
+                          .set("name", name_of(g->group))
+                          .set("residual", g->residual)
+                          .set("mended", g->mended)
+                          .set("off", g->off)
+                          .set("least_chart_margin", g->least_margin)
+                          .set("outside_chart", g->outside));
+  }
+  return json;
+}
+
+void print_inspection(const Inspection& found, const std::string& name) {
+  std::cout << (name.empty() ? "" : name + ": ") << found.samples << " samples of " << name_of(found.carrier)
+            << ", " << found.least_tokens;
+  if (found.most_tokens != found.least_tokens) {
+    std::cout << " to " << found.most_tokens;
+  }
+  std::cout << " tokens each\n";
+  for (const auto& [title, list] : {std::pair{"field", &found.fields}, {"label", &found.labels}}) {
+    for (const FieldSummary& f : *list) {
+      std::string shape;
+      for (const int64_t n : f.shape) {
+        shape += text(shape.empty() ? "" : " x ", n);
+      }
+      std::cout << "  " << title << "  " << f.name << "  (" << shape << ")"
+                << (f.unit.empty() ? "" : " " + f.unit) << "  " << f.min << " to " << f.max
+                << (f.missing > 0 ? text(", ", f.missing, " missing") : "") << "\n";
+    }
+  }
+  if (const auto& g = found.group) {
+    std::cout << "  group  " << name_of(g->group) << "  matrices off it by at most " << g->residual
+              << (g->mended ? " in the file, put onto it as they are read" : "")
+              << ", least margin of the chart of the logarithm " << g->least_margin << "\n";
+  }
+  for (const std::string& warning : found.warnings) {
+    std::cout << "  warning  " << warning << "\n";
+  }
+}
+
+Json field_json(const FrameFieldSummary& field) {
+  Json shape = Json::array();
+  for (const int64_t n : field.shape) {
+    shape.add(n);
+  }
+  Json json = Json::object();
+  json.set("name", field.name)
+      .set("level", level_names[static_cast<size_t>(field.level)])
+      .set("shape", shape)
+      .set("unit", field.unit)
+      .set("frames", field.frames)
+      .set("min", field.min)
+      .set("max", field.max)
+      .set("missing", field.missing);
+  if (!field.texts.empty()) {
+    Json texts = Json::object();
+    for (const auto& [said, count] : field.texts) {
+      texts.set(said, count);
+    }
+    json.set("texts", texts).set("more_texts", field.more_texts);
+  }
+  return json;
+}
+
+double mean_atoms(const FrameInspection& found) {
+  return static_cast<double>(found.atoms) / static_cast<double>(std::max<int64_t>(found.frames, 1));
+}
+
+Json inspection_json(const FrameInspection& found) {
+  Json fields = Json::array(), labels = Json::array(), warnings = Json::array(), elements = Json::object();
+  for (const auto& field : found.fields) {
+    fields.add(field_json(field));
+  }
+  for (const auto& field : found.labels) {
+    labels.add(field_json(field));
+  }
+  for (const std::string& warning : found.warnings) {
+    warnings.add(warning);
+  }
+  for (const auto& [z, count] : found.elements) {
+    elements.set(std::string(element_symbol(z)), count);
+  }
+  Json json = Json::object();
+  json.set("carrier", name_of(Carrier::points))
+      .set("samples", found.frames)
+      .set("tokens", Json::object()
+                         .set("min", found.least_atoms)
+                         .set("mean", mean_atoms(found))
+                         .set("max", found.most_atoms))
+      .set("elements", elements)
+      .set("cells", found.cells)
+      .set("periodic", found.periodic)
+      .set("fields", fields)
+      .set("labels", labels)
+      .set("warnings", warnings);
+  if (found.shortest) {
+    json.set("shortest_distance", *found.shortest).set("shortest_distance_at", found.shortest_where);
+  }
+  return json;
+}
+
+void print_inspection(const FrameInspection& found, const std::string& name) {
+  const auto precision = std::cout.precision(9);  // total energies are large, their differences small
+  std::cout << (name.empty() ? "" : name + ": ") << found.frames << " frames of " << found.least_atoms;
+  if (found.most_atoms != found.least_atoms) {
+    std::cout << " to " << found.most_atoms;
+  }
+  std::cout << " atoms, " << mean_atoms(found) << " on average; " << found.periodic
+            << " periodic\n  elements ";
+  for (const auto& [z, count] : found.elements) {
+    std::cout << " " << element_symbol(z) << " " << count;
+  }
+  std::cout << "\n";
+  for (const auto& [title, list] : {std::pair{"field", &found.fields}, {"label", &found.labels}}) {
+    for (const FrameFieldSummary& f : *list) {
+      std::cout << "  " << title << "  " << printable(f.name) << (f.level == Level::node ? " of atoms" : "");
+      for (size_t d = 0; d < f.shape.size(); ++d) {
+        std::cout << (d == 0 ? "  " : " x ") << f.shape[d];
+      }
+      std::cout << "  " << f.frames << "/" << found.frames << " frames";
+      if (f.texts.empty()) {
+        std::cout << "  " << f.min << " to " << f.max << (f.unit.empty() ? "" : text(" ", printable(f.unit)));
+      }
+      std::cout << (f.missing > 0 ? text(", ", f.missing, " not finite") : "");
+      std::string texts;
+      for (const auto& [said, count] : f.texts) {
+        texts += text(texts.empty() ? "  " : ", ", quote(said, 30), " ", count);
+      }
+      std::cout << texts << (f.more_texts ? ", and others" : "") << "\n";
+    }
+  }
+  if (found.shortest) {
+    std::cout << "  shortest distance  " << *found.shortest << "  " << found.shortest_where << "\n";
+  }
+  for (const std::string& warning : found.warnings) {
+    std::cout << "  warning  " << warning << "\n";
+  }
+  std::cout.precision(precision);
+}
+
+}  // namespace
+
+int run(const DataInspectCommand& command) {
+  // A folder is several sets: one object holds the first (train) at its top, and all of them under `splits`.
+  Json json, splits = Json::object();
+  const auto report = [&](const std::string& name, const auto& found) {
+    if (!command.output.json) {
+      print_inspection(found, name);
+      return;
+    }
+    if (!json.is_object()) {
+      json = inspection_json(found);
+    }
+    if (!name.empty()) {
+      splits.set(name, inspection_json(found));
+    }
+  };
+  inspect_path(command.path, [&](const std::string& split, const AnyInspection& any) {
+    std::visit([&](const auto& found) { report(split, found); }, any);
+  });
+  if (command.output.json) {
+    if (!splits.members().empty()) {
+      json.set("splits", splits);
+    }
+    std::cout << json.dump() << "\n";
+  }
+  return exit_done;
+}
+
+}  // namespace weyl

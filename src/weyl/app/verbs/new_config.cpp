@@ -1,0 +1,329 @@
+#include "weyl/app/verbs/new_config.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "weyl/config/wording.h"
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+#include "weyl/data/advice.h"
+#include "weyl/data/base/draft.h"
+#include "weyl/data/clouds/cloud_reader.h"
+#include "weyl/data/formats.h"
+#include "weyl/train/recipe.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Family = FoundData::Family;
+
+std::string command(const std::string& path) {
+  return "`weyl config new --data " + shell_word(path) + "`";
+}
+
+/// What a set of files of a kind is, where a file of it is no set: in the words of `--data`.
+std::string set_of(const std::string& path) {
+  if (VolumeFiles::takes(path, {})) {
+    return "a folder of volumes with dataset.json, which names the masks";
+  }
+  if (PictureFiles::takes(path, {})) {
+    return "a folder of images with a folder for each class, or with folders images and masks";
+  }
+  return ShapeFiles::takes(path, {}) ? "a folder with a folder of shapes for each class" : "";
+}
+
+/// Of a file that is no training set by itself: a command that works, or what is missing.
+[[noreturn]] void refuse_file(const std::string& path) {
+  const std::string folder = fs::path(path).stem().string();
+  if (TensorFiles::takes(path, {})) {
+    throw ConfigError(text(path, ": is one file without splits; `weyl data split ", shell_word(path),
+                           " --out ", shell_word(folder), "`, then --data ", shell_word(folder)));
+  }
+  if (CifarBatches::takes(path, {}) || DigitFiles::takes(path, {})) {  // whose files lie in one folder
+    const std::string above = fs::path(path).parent_path().string();
+    throw ConfigError(
+        text(path, ": is one file of a data set, which ", command(above.empty() ? "." : above), " takes"));
+  }
+  const bool strange = is_hdf5(path) && !seems_clouds(path).value_or(false);
+  if (const std::string set = strange ? "" : set_of(path); !set.empty()) {
+    throw ConfigError(text(path, ": is one file of a data set; give all of it, --data with ", set));
+  }
+  const std::string advice = advice_for(path);
+  throw DataError(text(path, ": ", advice.empty() ? "is of no format that is trained on" : advice));
+}
+
+FoundData look_at_data(const std::string& path);
+
+/// The same of a folder.
+[[noreturn]] void refuse_folder(const std::string& path) {
+  const std::string within = data_set_within(path);
+  if (within.empty()) {
+    throw DataError(text(path, ": ", advice_for(path)));
+  }
+  look_at_data(within);  // throws what is wrong with it
+  throw ConfigError(text(path, ": holds no data set itself, but what ", command(within), " takes"));
+}
+
+FoundData look_at_data(const std::string& path) {
+  require<DataError>(fs::exists(path), path, ": there is no such file or folder");
+  FoundData found;
+  any_alternative<FileFormats>([&]<class Format>(std::type_identity<Format>) {
+    if constexpr (CanDraft<Format>) {
+      if (is_of<Format>(path, {})) {
+        found = Format::draft(path);
+      }
+    }
+    return !found.tasks.empty();
+  });
+  if (found.tasks.empty()) {
+    fs::is_directory(path) ? refuse_folder(path) : refuse_file(path);
+  }
+  return found;
+}
+
+std::string choose_task(const FoundData& found, const NewConfigRequest& request) {
+  std::string all;
+  for (const FittingTask& task : found.tasks) {
+    all += text(all.empty() ? "" : " or ", task.name, " (", task.by_what, ")");
+  }
+  if (request.task.empty()) {
+    const auto natural = std::ranges::count(found.tasks, false, &FittingTask::on_request);
+    require<ConfigError>(natural == 1, request.data, ": several tasks fit, name one by --task: ", all);
+    return std::ranges::find(found.tasks, false, &FittingTask::on_request)->name;
+  }
+  const bool fits = std::ranges::find(found.tasks, request.task, &FittingTask::name) != found.tasks.end();
+  require<ConfigError>(fits, "--task: must be one that ", request.data, " has labels for, ", all, ", got ",
+                       quote(request.task));
+  return request.task;
+}
+
+/// Whether data are learned from as frames of atoms are: with a cut-off, for a time.
+bool as_atoms(const FoundData& found, const std::string& task) {
+  return found.family == Family::atoms || found.periodic || task == "force_field";
+}
+
+/// The systems with a recipe for such data, the best first.
+std::vector<std::string> fitting_systems(const FoundData& found, const std::string& task) {
+  if (found.periodic) {
+    return {"geomformer"};
+  }
+  switch (found.family) {
+    case Family::atoms:
+      return {"geomformer", "platonic", "gatr", "transformer"};
+    case Family::particles:
+      return {"platonic", "geomformer", "gatr", "transformer"};
+    case Family::bodies:
+      return {"gatr", "transformer"};
+    case Family::points:
+      return found.dimension == 3 ? std::vector<std::string>{"platonic", "geomformer", "gatr", "transformer"}
+             : found.dimension == 2 ? std::vector<std::string>{"platonic", "transformer"}
+                                    : std::vector<std::string>{"transformer"};
+    case Family::shapes:
+      return found.voxels ? std::vector<std::string>{"platonic", "transformer", "steerable"}
+                          : std::vector<std::string>{"platonic", "gatr", "transformer"};
+    case Family::poses:
+      return {"lie"};
+    case Family::images:
+      return found.patches && task == "classification"
+                 ? std::vector<std::string>{"steerable", "platonic", "transformer"}
+                 : std::vector<std::string>{"steerable"};
+    case Family::volumes:
+      return {"steerable"};
+  }
+  return {};
+}
+
+std::string choose_system(const FoundData& found, const NewConfigRequest& request, const std::string& task,
+                          const ModelOptions& known) {
+  const std::vector<std::string> fitting = fitting_systems(found, task);
+  if (request.system.empty()) {
+    return fitting.front();
+  }
+  const bool exists =
+      std::ranges::any_of(known.known, [&](const auto& s) { return s.name() == request.system; });
+  require<ConfigError>(exists && std::ranges::find(fitting, request.system) != fitting.end(),
+                       "--system: must be one with a recipe for such data, ",
+                       one_of({std::vector<std::string_view>(fitting.begin(), fitting.end())}), ", got ",
+                       quote(request.system));
+  return request.system;
+}
+
+/// The recipe nearest to the data, and how many samples it trains on itself (0: its budget is a time).
+struct Nearest {
+  std::string path;
+  int64_t samples = 0;
+};
+
+Nearest nearest_recipe(const FoundData& found, const std::string& task, const std::string& system) {
+  if (as_atoms(found, task)) {
+    return {"md/" + (system == "geomformer" ? "et" : system) + ".toml"};
+  }
+  switch (found.family) {
+    case Family::bodies:
+      return {"rigid/" + system + ".toml", 94'000};  // of 1,000 scenes of 96 frames
+    case Family::shapes:
+      return {"solids/" + (system == "steerable" ? "steerable-transformer" : system) + ".toml", 800};
+    case Family::poses:
+      return {"completion/" + found.group + ".toml", 5000};
+    case Family::volumes:
+      return {"phantoms/steerable-transformer.toml", 30};
+    case Family::images:
+      return task == "segmentation"
+                 ? Nearest{"lesions/steerable-transformer.toml", 80}
+                 : Nearest{"glyphs/" + (system == "steerable" ? "steerable-transformer" : system) + ".toml",
+                           5000};
+    default:
+      return {"nbody/" + system + ".toml", 3000};
+  }
+}
+
+std::string rounded(double x) {
+  return text(static_cast<int64_t>(std::llround(x)));
+}
+
+/// What of the recipe's model follows from the data.
+void fit_model(ConfigDraft& draft, const FoundData& found, const std::string& task,
+               const std::string& system) {
+  draft.table("model." + system);
+  if (system == "geomformer" && as_atoms(found, task)) {
+    draft.set("cutoff", TomlText::raw(text("{ radius = ", TomlText(found.radius).text, " }")),
+              "by the density of the data");
+    draft.note("cutoff", found.family == Family::atoms
+                             ? text("\u00c5: about ", rounded(found.neighbours), " neighbours an atom here")
+                             : "in the unit of the positions: choose it so that a point has some 10 to 50 "
+                               "neighbours");
+  } else if (system == "geomformer" && found.family != Family::particles) {
+    for (const char* key : {"least_width", "smoothing", "dropout"}) {  // of particles and their simulations
+      draft.drop(key);
+    }
+  }
+  if (system == "platonic" && found.dimension == 2 && found.family != Family::images) {
+    draft.set("group", "cyclic_4", "exact under quarter turns of the plane");
+  }
+  if ((system == "platonic" || system == "transformer") && task == "classification") {
+    draft.set("pooling", "mean", "one answer a sample");
+  }
+  if (system == "steerable" && task == "classification") {
+    draft.table("model.steerable.head");
+    draft.set("hidden", 64);
+  }
+}
+
+/// A number of two digits.
+double two_digits(double x) {
+  if (x <= 0) {
+    return 0;
+  }
+  const double unit = std::pow(10, std::floor(std::log10(x)) - 1);
+  return unit < 1 ? std::round(x / unit) / std::round(1 / unit) : std::round(x / unit) * unit;
+}
+
+/// One epoch at least.
+int64_t whole_epochs(double epochs) {
+  return std::max<int64_t>(1, std::llround(epochs));
+}
+
+/// Batches by the size of the samples, a budget by their number: as many steps as the recipe's, or minutes of atoms.
+void fit_training(ConfigDraft& draft, const FoundData& found, const std::string& task,
+                  const Nearest& recipe) {
+  const bool atoms = as_atoms(found, task);
+  const double usual_batch = draft.number("train", "batch", 1), epochs = draft.number("train", "epochs", 1),
+               warmup = draft.number("train.schedule", "warmup", 0);
+  const auto batch = std::clamp<int64_t>(found.samples / 4, 1, static_cast<int64_t>(usual_batch));
+  const bool bodies = found.family == Family::bodies, by_tokens = (atoms || bodies) && found.mean_tokens > 30;
+  const bool by_time = atoms || (bodies && by_tokens);
+  const int64_t tokens = std::max<int64_t>(bodies ? 2000 : 500, found.most_tokens);
+  const double a_step =
+      by_tokens ? std::max(1.0, static_cast<double>(tokens) / found.mean_tokens) : static_cast<double>(batch);
+  const double steps = std::max(1.0, std::ceil(static_cast<double>(found.samples) / a_step));  // of an epoch
+  draft.table("train");
+  if (by_tokens) {
+    draft.drop("batch");
+    draft.set("batch_tokens", tokens,
+              text(bodies ? "triangles" : "atoms", " a step: samples have ", rounded(found.mean_tokens),
+                   " on average, and at most ", found.most_tokens));
+  } else {
+    draft.set("batch", batch, "at most a quarter of the training samples");
+  }
+  double now = epochs;
+  if (by_time) {
+    draft.drop("epochs");
+    draft.set("max_seconds", 300, "longer is better: ten minutes, or an hour");
+    draft.set("evaluate_every", whole_epochs(200 / steps), "epochs: after some 200 steps");
+  } else {
+    const bool few = found.family == Family::images || found.family == Family::shapes;
+    const double most = found.family == Family::poses ? 300 : few ? 60 : 100;
+    const double all = epochs * static_cast<double>(recipe.samples) / usual_batch;
+    now = std::clamp<double>(std::round(all / steps), 1, std::max(epochs, most));
+    draft.set("epochs", static_cast<int64_t>(now),
+              text("about ", rounded(now * steps), " steps; more are better where there is time"));
+    draft.set("evaluate_every", whole_epochs(now / 10), "epochs: ten validations");
+  }
+  if (needs_crop(found.cells) && task == "segmentation") {
+    draft.set("crop", crop_of(found.cells), "the volumes are too large to learn from whole");
+    draft.set("crop_foreground", 0.5, "of the crops, as many are laid around a voxel of a class");
+  }
+  if (found.dimension == 1) {
+    draft.drop("augment");
+  }
+  draft.table("train.schedule");
+  if (by_time) {
+    draft.set("warmup", two_digits(std::min(1.0, 200 / steps)), "epochs: some 200 steps, at most one epoch");
+  } else if (warmup > now / 10) {
+    draft.set("warmup", now / 10, "epochs");
+  }
+}
+
+/// What is written must be read, and each of its options must do something.
+void check_config(const std::string& config, const ModelOptions& known) {
+  Recipe recipe;
+  recipe.model = known;
+  read_toml_text(config, "the new config", {}, [&](Fields& f) { fields(f, recipe); });
+  require_effects(recipe);
+  check_trainable(recipe);
+}
+
+}  // namespace
+
+NewConfig new_config(const NewConfigRequest& request, const ModelOptions& known) {
+  const FoundData found = look_at_data(request.data);
+  NewConfig result;
+  result.task = choose_task(found, request);
+  result.system = choose_system(found, request, result.task, known);
+  const Nearest recipe = nearest_recipe(found, result.task, result.system);
+  const std::string_view shipped = shipped_recipe(recipe.path);
+  require(!shipped.empty(), "new_config: there is no recipe ", recipe.path, " in cmake/WeylRecipes.cmake");
+  ConfigDraft draft(shipped);
+  draft.remark(text("By `weyl config new`, for ", request.data, ": ", found.what, "."));
+  draft.remark(
+      text("From the recipe configs/", recipe.path,
+           "; lines with #> are changed for these data, and say why. Every key that could stand here: "
+           "`weyl config explain data`, task, model, train. Train: `weyl train` on this file."));
+  std::string others;
+  for (const std::string& other : fitting_systems(found, result.task)) {
+    others += other == result.system ? "" : text(others.empty() ? "" : ", ", other);
+  }
+  if (!others.empty()) {
+    draft.remark("Other systems that fit (--system): " + others + ".");
+  }
+  draft.clear("data");
+  draft.clear("task");
+  found.write_data(draft, result.task, result.system);
+  draft.table("task");
+  draft.set("name", result.task, "the one that the data have labels for");
+  found.write_task(draft, result.task, result.system);
+  fit_model(draft, found, result.task, result.system);
+  fit_training(draft, found, result.task, recipe);
+  result.text = draft.file([&](Fields& f) {
+    Recipe recipe;
+    recipe.model = known;
+    fields(f, recipe);
+  });
+  check_config(result.text, known);
+  return result;
+}
+
+}  // namespace weyl

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "weyl/models/options.h"
+
+namespace weyl {
+
+/// What `weyl config new` is asked for.
+struct NewConfigRequest {
+  std::string data;    // a file or folder of any format that is trained on
+  std::string task;    // empty: the one that the data are for
+  std::string system;  // empty: the one that does best on such data
+};
+
+/// A config for people to read and change, and what was chosen in it.
+struct NewConfig {
+  std::string text, task, system;
+};
+
+/// Looks at the data and writes a config that trains on them within minutes: the nearest of the shipped recipes, with a
+/// comment beside each key, in which the lines that the data change are marked by `#>`. What it writes was read again
+/// and has no option without effect. `known`: the systems that configs may name.
+/// DataError: there is no such path, no format takes it, or it cannot be read. ConfigError: data that must be cut, split
+/// or given as a folder first, with the command; several tasks fit and none is named; a task or system that does not fit,
+/// with those that do.
+NewConfig new_config(const NewConfigRequest& request, const ModelOptions& known);
+
+/// The text of a recipe of configs/ that configs are drafted from, by its path there: "nbody/platonic.toml"
+/// (cmake/WeylRecipes.cmake has the list). Empty: it is none of them.
+std::string_view shipped_recipe(std::string_view path);
+
+}  // namespace weyl

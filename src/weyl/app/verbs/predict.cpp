@@ -1,0 +1,234 @@
+#include <unistd.h>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <iostream>
+
+#include "weyl/app/terminal/exit_codes.h"
+#include "weyl/app/terminal/log.h"
+#include "weyl/app/terminal/metrics_text.h"
+#include "weyl/app/terminal/progress.h"
+#include "weyl/app/terminal/signals.h"
+#include "weyl/app/verbs/as_is.h"
+#include "weyl/app/verbs/machine.h"
+#include "weyl/app/verbs/verbs.h"
+#include "weyl/core/check.h"
+#include "weyl/core/output_files.h"
+#include "weyl/data/atoms/extended_xyz.h"
+#include "weyl/data/atoms/molecules.h"
+#include "weyl/predict/folder.h"
+#include "weyl/predict/frames.h"
+#include "weyl/predict/trajectory.h"
+#include "weyl/saved/model_summary.h"
+#include "weyl/saved/tensors.h"
+#include "weyl/train/run/run_folder.h"
+
+namespace weyl {
+namespace {
+
+/// What a kind of output file tells of itself.
+struct Predicted {
+  int64_t samples = 0;
+  bool stopped = false;
+  const char* what = "samples";
+  std::string more;  // for people, after the time
+};
+
+bool is_tensors(const std::string& path) {
+  return path.ends_with(".safetensors");
+}
+bool is_folder(const std::string& path) {
+  return std::filesystem::path(path).extension().empty();
+}
+bool is_trajectory(const std::string& path) {
+  return is_written_trajectory(path);
+}
+bool is_frames(const std::string& path) {
+  const std::string name = path.ends_with(".gz") ? path.substr(0, path.size() - 3) : path;
+  return name.ends_with(".xyz") || name.ends_with(".extxyz");
+}
+
+std::vector<std::string> models_of(const PredictCommand& command) {
+  std::vector<std::string> models{command.model};
+  models.insert(models.end(), command.others.begin(), command.others.end());
+  return models;
+}
+
+/// What the call reads: the data, the model's file and, of a run, what training needs.
+std::vector<std::string> inputs_of(const PredictCommand& command) {
+  std::vector<std::string> inputs{command.data};
+  for (const std::string& model : models_of(command)) {
+    if (is_run_folder(model)) {
+      for (const char* name : {"best", "last", "previous", "config.toml", "environment.json"}) {
+        inputs.push_back(model + "/" + name);
+      }
+    } else {
+      inputs.push_back(model);
+    }
+  }
+  return inputs;
+}
+
+/// The models' files without their folders, as the predictions' metadata name them.
+std::string model_file_names(const PredictCommand& command) {
+  std::string names;
+  for (const std::string& model : models_of(command)) {
+    names.append(names.empty() ? "" : "\n")
+        .append(std::filesystem::path(model_file(model)).filename().string());
+  }
+  return names;
+}
+
+FilePredictor predictor_of(const PredictCommand& command, const PredictorOptions& options,
+                           const Systems& systems) {
+  FilePredictor predictor(command.model, options, systems);
+  for (const std::string& other : command.others) {
+    predictor.join(Predictor(other, options, systems), command.model, other);
+  }
+  if (command.rollout > 0) {
+    predictor.roll_out(command.rollout, "--rollout");
+  }
+  return predictor;
+}
+
+void check_output(const PredictCommand& command, const Overwrite& overwrite) {
+  const std::string& out = command.out;
+  require<ConfigError>(
+      is_tensors(out) || is_folder(out) || is_frames(out) || is_trajectory(out),
+      "--out: must be a .safetensors file or, for classes, images and volumes, a folder, for atoms an "
+      ".xyz or .extxyz file, for poses a .tum or .kitti file, got '",
+      out, "'");
+  require<ConfigError>(!command.gradient || is_tensors(out),
+                       "--gradient: needs --out with a .safetensors file");
+  require<ConfigError>(!command.gradient || command.others.empty(), "--gradient: is given of one model, got ",
+                       command.others.size() + 1);
+  require<ConfigError>(!command.probabilities || is_folder(out), "--probabilities: ",
+                       is_tensors(out) ? "a .safetensors file always holds them"
+                                       : "needs --out with a folder or a .safetensors file");
+  if (!is_folder(out)) {  // asked before the work, and again when the file is there
+    overwrite.at(out);
+  }
+  if (is_tensors(out)) {
+    const auto folder = std::filesystem::absolute(out).parent_path();
+    const bool writable = access(folder.c_str(), W_OK) == 0;
+    require<DataError>(writable, out, ": cannot write: ", std::strerror(errno));
+  }
+}
+
+/// Progress on the terminal, warnings beside it, and an end by a signal: into a set's calls or those of frames.
+template <class Calls>
+Calls calls_for(Progress& progress) {
+  Calls calls;
+  calls.progress = [&](int64_t done) { progress.update(done); };
+  calls.stop = stop_requested;
+  calls.warn = [&](const std::string& warning) {
+    progress.clear();
+    warn(warning);
+  };
+  return calls;
+}
+
+Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite,
+                       const FilePredictor& predictor, Progress& progress) {
+  const auto data = open_for_prediction(predictor.subject(), command.data);
+  check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
+  progress.set_total(data->size());
+  PredictionTensors tensors(predictor);
+  const auto use = [&](const Batch& batch) {
+    tensors.add(predictor(batch.input));
+    if (command.gradient) {
+      tensors.add("gradient", predictor.gradient(batch.input, "--gradient"));
+    }
+  };
+  Predicted result;
+  result.samples = predictor.each(data, command.data, use, calls_for<PredictorCalls>(progress));
+  result.stopped = result.samples < data->size();
+  if (result.stopped) {
+    return result;
+  }
+  if (data->size() == 0) {  // no rows, and yet every output by its name and shape
+    use(data->batch({}));
+  }
+  save_tensors(command.out, tensors.done(), prediction_metadata(predictor, model_file_names(command), *data),
+               overwrite.at(command.out));
+  return result;
+}
+
+Predicted into_folder(const PredictCommand& command, const Overwrite& overwrite,
+                      const FilePredictor& predictor, Progress& progress) {
+  const auto data = open_for_prediction(predictor.subject(), command.data);
+  check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
+  progress.set_total(data->size());
+  Predicted result;
+  result.samples = predict_into_folder(predictor, data, command.data, command.out, command.probabilities,
+                                       overwrite, calls_for<PredictorCalls>(progress));
+  result.stopped = result.samples < data->size();
+  return result;
+}
+
+Predicted into_trajectory(const PredictCommand& command, const Overwrite& overwrite,
+                          const FilePredictor& predictor, Progress& progress) {
+  const auto data = open_for_prediction(predictor.subject(), command.data);
+  check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
+  const FilledTrajectory filled =
+      predict_trajectory(predictor, data, command.data, command.out, overwrite.at(command.out),
+                         calls_for<PredictorCalls>(progress));
+  const bool stopped = filled.place < 0;
+  return {
+      stopped ? 0 : 1, stopped, "trajectories",
+      stopped ? "" : text("; pose ", filled.place + 1, " of ", filled.poses, " is the one that was missing")};
+}
+
+Predicted into_frames(const PredictCommand& command, const Overwrite& overwrite, FilePredictor& predictor,
+                      Progress& progress) {
+  check_no_facts(command.as_is);
+  const auto reader = open_frames(frames_path(command.data));
+  ExtendedXyzWriter out(command.out, overwrite.at(command.out));
+  const PredictedFrames done = predict_frames(
+      predictor, *reader, [&](const AtomsFrame& frame) { out.write(frame); },
+      calls_for<FrameCalls>(progress));
+  if (!done.stopped) {
+    out.commit();
+  }
+  return {done.count, done.stopped, "frames",
+          "; energies in " + done.units.energy + ", lengths in " + done.units.length};
+}
+
+}  // namespace
+
+int run(const PredictCommand& command, const Systems& systems) {
+  const auto start = std::chrono::steady_clock::now();
+  const Overwrite overwrite(command.force, inputs_of(command));
+  check_output(command, overwrite);
+  PredictorOptions options = predictor_options(command);
+  options.batch = is_folder(command.out) ? 1 : options.batch;  // each sample is a file of its own
+  FilePredictor predictor = predictor_of(command, options, systems);
+  take_threads_for(command.machine, predictor, options.batch);
+  say_notes(predictor.task() != nullptr ? predictor.task()->notes() : std::vector<std::string>{});
+  catch_signals("every file that is there is whole");
+  Progress progress("predict", 0, Progress::style_for_stderr(command.output.quiet));
+  const Predicted done = is_tensors(command.out)  ? into_tensors(command, overwrite, predictor, progress)
+                         : is_folder(command.out) ? into_folder(command, overwrite, predictor, progress)
+                         : is_trajectory(command.out)
+                             ? into_trajectory(command, overwrite, predictor, progress)
+                             : into_frames(command, overwrite, predictor, progress);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  progress.clear();
+  if (done.stopped) {
+    say(text("interrupted after ", done.samples, " ", done.what, ": ", command.out, " is not ",
+             is_folder(command.out) ? "complete" : "written"));
+    return exit_interrupted;
+  }
+  if (command.output.json) {
+    std::cout
+        << Json::object().set("samples", done.samples).set("seconds", seconds).set("out", command.out).dump()
+        << "\n";
+  } else {
+    std::cout << command.out << "\n";
+    say(text(done.samples, " ", done.what, " in ", clock_text(seconds), done.more));
+  }
+  return exit_done;
+}
+
+}  // namespace weyl

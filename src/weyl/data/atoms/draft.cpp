@@ -1,0 +1,300 @@
+// Frames of atoms, as `weyl config new` sees them: keys, units, elements, what is missing, how dense they are.
+#include <algorithm>
+#include <numeric>
+#include <vector>
+
+#include "weyl/algebra/lattice/neighbours.h"
+#include "weyl/carriers/points.h"
+#include "weyl/core/check.h"
+#include "weyl/core/elements.h"
+#include "weyl/data/atoms/files.h"
+#include "weyl/data/atoms/frame_keys.h"
+#include "weyl/data/atoms/molecules.h"
+#include "weyl/data/atoms/potential_keys.h"
+#include "weyl/data/base/draft.h"
+
+namespace weyl {
+namespace {
+
+using frame_keys::Frames, frame_keys::Key, frame_keys::Labels, frame_keys::labels_of, frame_keys::lower;
+
+std::string key_names(const std::vector<const Key*>& keys) {
+  std::string line;
+  for (const Key* key : keys) {
+    line += (line.empty() ? "" : ", ") + key->name;
+  }
+  return line;
+}
+
+void write_elements(ConfigDraft& draft, const Frames& all) {
+  std::vector<std::string> symbols;
+  for (const auto& [z, count] : all.elements) {
+    symbols.emplace_back(element_symbol(z));
+  }
+  draft.set("elements", symbols, "those of the frames; what is not listed is refused");
+}
+
+/// How one file is divided; folders with splits divide themselves.
+void write_frame_parts(ConfigDraft& draft, const Frames& all, bool counts_by_default) {
+  if (all.in_files) {
+    std::string line;
+    for (const auto& [split, frames] : all.splits) {
+      line += text(line.empty() ? "" : ", ", split.empty() ? "in all" : split, " ", frames);
+    }
+    draft.remark("The splits are the folder's files: " + line + " frames.");
+    return;
+  }
+  if (all.frames < 20) {
+    const int64_t valid = std::max<int64_t>(1, all.frames / 10);
+    draft.set("train", std::max<int64_t>(1, all.frames - 2 * valid),
+              text("of the ", all.frames, " frames, drawn by seed; few for a model"));
+    draft.set("valid", valid, "frames for validation; the rest is the test split");
+    return;
+  }
+  if (counts_by_default) {
+    draft.set("train", 0, "0 and 0: the fractions below");
+    draft.set("valid", 0);
+  }
+  draft.set("fractions", std::vector<double>{0.8, 0.1, 0.1},
+            "of the frames: training, validation, test, drawn by seed; better: a test.extxyz of its own");
+}
+
+void write_units(ConfigDraft& draft, const Frames& all, const Labels& labels) {
+  const std::string energy = labels.energy != nullptr ? labels.energy->unit : "";
+  std::string said = energy.empty() ? "" : "energies in " + energy;
+  if (!all.length_unit.empty()) {
+    said += (said.empty() ? "" : ", ") + std::string("lengths in ") + all.length_unit;
+  }
+  if (!said.empty()) {
+    draft.remark("As the files say, " + said + ". Models work in eV and \u00c5.");
+  }
+  if (labels.energy != nullptr && energy.empty()) {
+    draft.set("energy_unit", "eV", "the files say none; put theirs: Hartree, kcal/mol, ...");
+  }
+  if (all.length_unit.empty()) {
+    draft.set("length_unit", "Angstrom", "the files say none");
+  }
+}
+
+void write_labels(ConfigDraft& draft, const Frames& all, const Labels& labels) {
+  const auto named = [&](const Key* key) {
+    return text("the files' name", key->frames < all.frames ? text("; ", all.frames - key->frames, " of ",
+                                                                   all.frames, " frames lack it")
+                                                            : "");
+  };
+  draft.set("energy", labels.energy->name, named(labels.energy));
+  if (labels.forces != nullptr) {
+    draft.set("forces", labels.forces->name, named(labels.forces));
+    if (lower(labels.forces->name).find("grad") != std::string::npos) {
+      draft.set("force_sign", "gradient", "by its name");
+    }
+  }
+  if (labels.stress != nullptr) {
+    draft.set("stress", labels.stress->name, named(labels.stress));
+    if (labels.stress->unit.empty() && !is_virial_key(labels.stress->name)) {
+      draft.set("stress_unit", "eV/Angstrom^3",
+                "the files say none; GPa or kbar where they are so, with stress_sign where theirs is VASP's");
+    }
+  }
+  const auto lacking = [&](const Key* key) { return key != nullptr && key->frames < all.frames; };
+  if (lacking(labels.energy) || lacking(labels.forces) || lacking(labels.stress)) {
+    draft.set("missing", "mask", "frames that lack a label are left out of that part of the loss");
+  }
+}
+
+void write_force_field(ConfigDraft& draft, const FoundData& found, const Labels& labels) {
+  draft.table("task.force_field");
+  draft.set("forces", labels.forces != nullptr ? "gradient" : "none",
+            labels.forces != nullptr
+                ? "of the energy, so that they conserve it; \"direct\" is faster and does not"
+                : "the frames have none");
+  draft.set("reference", found.one_composition ? "mean" : "elements",
+            found.one_composition
+                ? "taken off energies first: one number an atom, as all frames are of one composition"
+                : "taken off energies first: a number for each element, by least squares");
+  draft.set("energy_weight", 1.0, "of the errors of energies in the loss");
+  if (labels.forces != nullptr) {
+    draft.set("force_weight", 10.0, "of those of forces");
+  }
+  if (labels.stress != nullptr) {
+    draft.set("stress", true, "the frames have it");
+  }
+  if (found.one_composition) {
+    draft.set("energy_per_atom", false, "all frames have the same number of atoms");
+  }
+  draft.set("units", "meV", "of errors, in reports");
+}
+
+/// Neighbours of a few points of one graph, on average.
+double neighbours_of(const Points& points, double radius) {
+  const Tensor places = points.positions.to(at::kDouble).contiguous();
+  const int64_t n = places.size(0), asked = std::min<int64_t>(n, 8);
+  NeighbourSearch search{.positions = places.const_data_ptr<double>(), .atoms = n, .radius = radius};
+  Tensor cell, periodic;
+  if (points.cell.defined() && points.pbc.defined()) {
+    cell = points.cell.to(at::kDouble).contiguous();
+    periodic = points.pbc.contiguous();
+    search.cell = cell.const_data_ptr<double>();
+    std::copy_n(periodic.const_data_ptr<bool>(), 3, search.periodic.begin());
+  }
+  std::vector<int64_t> some, counts;
+  for (int64_t s = 0; s < asked; ++s) {
+    some.push_back(s * n / asked);
+  }
+  // A model takes no more of an atom: ops/edges/neighbours.cpp.
+  search.most_edges = 10'000 * static_cast<double>(n);
+  if (count_neighbours(search, some, counts) != NeighbourFault::none) {
+    return n == 0 ? 0 : expected_edges(search) / static_cast<double>(n);
+  }
+  const auto near = static_cast<double>(std::accumulate(counts.begin(), counts.end(), int64_t{0}));
+  return asked == 0 ? 0 : near / static_cast<double>(asked);
+}
+
+/// Mean number of other points within `radius` of a point, periodic images included, over at most 16 graphs.
+double mean_neighbours(const Dataset& data, double radius) {
+  const int64_t graphs = std::min<int64_t>(data.size(), 16);
+  double sum = 0;
+  for (int64_t g = 0; g < graphs; ++g) {
+    const int64_t index = g * data.size() / graphs;
+    sum += neighbours_of(std::get<Points>(data.batch({&index, 1}).input), radius);
+  }
+  return graphs == 0 ? 0 : sum / static_cast<double>(graphs);
+}
+
+/// Training frames as the data set gives them: in Angstrom, with their cells.
+template <class Options>
+void measure(FoundData& found, const Options& options) {
+  const Splits splits = open_set(options);
+  count_samples(found, splits, options.path);
+  found.radius = 5;
+  found.neighbours = mean_neighbours(*splits.train, found.radius);
+  while (found.neighbours > 60 && found.radius > 3.5) {
+    found.radius -= 0.5;
+    found.neighbours = mean_neighbours(*splits.train, found.radius);
+  }
+  while (found.periodic && found.neighbours < 12 && found.radius < 7) {
+    found.radius += 0.5;
+    found.neighbours = mean_neighbours(*splits.train, found.radius);
+  }
+}
+
+/// The parts of one file, as write_frame_parts writes them.
+template <class Options>
+void take_parts(Options& options, const Frames& all) {
+  options.train = options.valid = options.test = 0;
+  if (!all.in_files && all.frames < 20) {
+    options.valid = std::max<int64_t>(1, all.frames / 10);
+    options.train = std::max<int64_t>(1, all.frames - 2 * options.valid);
+  }
+}
+
+FoundData qm9(const std::string& path, Frames all, FoundData found) {
+  found.tasks = {{"property", "QM9's fifteen properties"}};
+  Qm9DataOptions options{.path = path};
+  take_parts(options, all);
+  measure(found, options);
+  found.write_data = [path, all](ConfigDraft& draft, const std::string&, const std::string&) {
+    draft.table("data");
+    draft.set("set", "qm9", "molecules in QM9's own files");
+    draft.table("data.qm9");
+    draft.set("path", path, "the data given");
+    write_elements(draft, all);
+    write_frame_parts(draft, all, true);
+  };
+  found.write_task = [](ConfigDraft& draft, const std::string&, const std::string&) {
+    draft.table("task.property");
+    draft.set("targets", std::vector<std::string>{"U0"},
+              "or others: mu, alpha, homo, lumo, gap, r2, zpve, U, H, G, Cv");
+    draft.set("reference", "elements", "taken off first, by least squares; \"mean\" for what is no energy");
+  };
+  return found;
+}
+
+}  // namespace
+
+FoundData FrameFiles::draft(const std::string& path) {
+  const Frames all = frame_keys::frames_of(path);
+  require<DataError>(!all.splits.empty() && all.frames > 0, path, ": must have frames, got none");
+  require<ConfigError>(all.in_files || all.frames > 1, path,
+                       ": must have two frames or more, to train and to validate on, got one");
+  const Labels labels = labels_of(all);
+  FoundData found;
+  found.family = FoundData::Family::atoms;
+  found.periodic = all.periodic > 0;
+  found.forces = labels.forces != nullptr;
+  found.one_composition =
+      all.least_atoms == all.most_atoms &&
+      std::ranges::all_of(all.elements, [&](const auto& e) { return e.second % all.frames == 0; });
+  found.what = text(all.frames, " frames of ", all.least_atoms,
+                    all.most_atoms > all.least_atoms ? text(" to ", all.most_atoms) : "", " atoms",
+                    found.periodic ? text(", ", all.periodic, " of them periodic") : "");
+  if (frame_keys::is_qm9_set(all)) {
+    return qm9(path, all, std::move(found));
+  }
+  if (labels.energy != nullptr) {
+    found.tasks.push_back({"force_field", labels.forces != nullptr ? "energies and forces" : "energies"});
+  }
+  if (!labels.others.empty()) {
+    const bool on_request = labels.energy != nullptr && labels.forces != nullptr;  // of a potential's frames
+    found.tasks.push_back({"property", "the numbers " + key_names(labels.others), on_request});
+  }
+  require<ConfigError>(
+      !found.tasks.empty(), path,
+      ": the frames have no energy, and no other number that all have and that differs: there is "
+      "nothing to learn; `weyl data inspect` lists their keys");
+  std::vector<Key> others;
+  for (const Key* key : labels.others) {
+    others.push_back(*key);
+  }
+  MoleculesDataOptions options{.path = path};
+  take_parts(options, all);
+  options.missing = MissingLabels::mask;
+  if (labels.energy != nullptr) {
+    options.energy = labels.energy->name;
+  }
+  if (labels.forces != nullptr) {
+    options.forces = labels.forces->name;
+  }
+  if (labels.stress != nullptr) {
+    options.stress = labels.stress->name;
+  }
+  measure(found, options);
+  found.write_data = [path, all, others](ConfigDraft& draft, const std::string& task, const std::string&) {
+    const Labels mine = labels_of(all);
+    draft.table("data");
+    draft.set("set", "molecules");
+    draft.table("data.molecules");
+    draft.set("path", path, "the data given");
+    write_elements(draft, all);
+    if (task == "force_field") {
+      write_labels(draft, all, mine);
+    } else {
+      std::string items;
+      for (const Key& key : others) {
+        items += text(items.empty() ? "" : ", ", "{ key = ", TomlText(key.name).text,
+                      key.unit.empty() ? "" : text(", unit = ", TomlText(key.unit).text), " }");
+      }
+      draft.set("properties", TomlText::raw("[" + items + "]"),
+                "numbers of frames that become labels; `extensive = true` where one grows with the atoms");
+    }
+    write_units(draft, all, mine);
+    write_frame_parts(draft, all, false);
+  };
+  found.write_task = [all, others, known = found](ConfigDraft& draft, const std::string& task,
+                                                  const std::string&) {
+    if (task == "force_field") {
+      write_force_field(draft, known, labels_of(all));
+      return;
+    }
+    std::vector<std::string> targets;
+    for (const Key& key : others) {
+      targets.push_back(key.name);
+    }
+    draft.table("task.property");
+    draft.set("targets", targets, "labels that are learned, all by one model");
+    draft.set("reference", "mean", "taken off first; \"elements\" for energies");
+  };
+  return found;
+}
+
+}  // namespace weyl

@@ -1,0 +1,327 @@
+#include "weyl/data/atoms/extended_xyz_comment.h"
+
+#include <algorithm>
+#include <array>
+
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+#include "weyl/core/text_number.h"
+#include "weyl/data/containers/text_lines.h"
+
+namespace weyl {
+namespace {
+
+constexpr std::array<std::string_view, 4> kTrue{"T", "true", "True", "TRUE"};
+constexpr std::array<std::string_view, 4> kFalse{"F", "false", "False", "FALSE"};
+
+/// Whole digits without leading zeros: "007" names something.
+bool is_integer(std::string_view word) {
+  if (!word.empty() && (word[0] == '+' || word[0] == '-')) {
+    word.remove_prefix(1);
+  }
+  return !word.empty() && (word[0] != '0' || word.size() == 1) &&
+         std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool is_digits(std::string_view word) {
+  if (!word.empty() && (word[0] == '+' || word[0] == '-')) {
+    word.remove_prefix(1);
+  }
+  return !word.empty() && std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// What all words of a value are: the narrowest of logicals, integers, reals; nothing when only texts will
+/// do.
+std::optional<FrameValues> numbers_of(const std::vector<std::string_view>& words) {
+  if (words.empty()) {
+    return std::nullopt;
+  }
+  std::vector<uint8_t> logicals;
+  std::vector<int64_t> integers;
+  std::vector<double> reals;
+  for (const auto word : words) {
+    if (const auto yes = parse_logical(word)) {
+      logicals.push_back(*yes ? 1 : 0);
+    } else if (const auto integer = is_integer(word) ? parse_integer(word) : std::nullopt) {
+      integers.push_back(*integer);
+      reals.push_back(static_cast<double>(*integer));
+    } else if (const auto real = is_digits(word) && words.size() == 1 ? std::nullopt : parse_real(word)) {
+      reals.push_back(*real);  // one long row of digits is a name, and kept as a text
+    } else {
+      return std::nullopt;
+    }
+  }
+  if (logicals.size() == words.size()) {
+    return logicals;
+  }
+  if (integers.size() == words.size()) {
+    return integers;
+  }
+  return reals.size() == words.size() ? std::optional<FrameValues>(reals) : std::nullopt;
+}
+
+std::vector<std::string> texts_of(const std::vector<std::string_view>& words) {
+  return {words.begin(), words.end()};
+}
+
+FrameValue scalar_or_array(std::string name, const std::vector<std::string_view>& words) {
+  auto found = numbers_of(words);
+  std::vector<int64_t> shape;
+  if (words.size() != 1) {
+    shape = {static_cast<int64_t>(words.size())};
+  }
+  return {std::move(name), shape, found ? std::move(*found) : FrameValues(texts_of(words))};
+}
+
+std::vector<std::string_view> comment_words(std::string_view s) {
+  std::vector<std::string_view> words;
+  for (auto word = take_word(s); !word.empty(); word = take_word(s)) {
+    words.push_back(word);
+  }
+  return words;
+}
+
+/// One comment line as it is read.
+class CommentReader {
+ public:
+  explicit CommentReader(std::string_view line) : rest_(line) {}
+
+  std::vector<FrameValue> pairs() {
+    std::vector<FrameValue> result;
+    for (skip_blanks(); !rest_.empty(); skip_blanks()) {
+      check(rest_[0] != '=', "a key is missing before ", quote(rest_, 40));
+      std::string key = rest_[0] == '"' ? take_quoted(rest_) : std::string(take_until(" \t\r\v\f="));
+      skip_blanks();
+      FrameValue value{key, {}, std::vector<uint8_t>{1}};
+      if (rest_.starts_with('=')) {
+        rest_.remove_prefix(1);
+        skip_blanks();
+        check(!rest_.empty(), "the value of ", quote(key, 40), " is missing");
+        value = value_of(std::move(key));
+      }
+      result.push_back(std::move(value));
+    }
+    std::vector<std::string_view> names(result.size());
+    std::ranges::transform(result, names.begin(), &FrameValue::name);
+    std::ranges::sort(names);
+    const auto twice = std::ranges::adjacent_find(names);
+    check(twice == names.end(), quote(twice == names.end() ? "" : *twice, 40), " is given twice");
+    return result;
+  }
+
+ private:
+  template <class... Parts>
+  static void check(bool holds, const Parts&... parts) {
+    require<DataError>(holds, parts...);
+  }
+
+  void skip_blanks() {
+    while (!rest_.empty() && is_blank(rest_[0])) {
+      rest_.remove_prefix(1);
+    }
+  }
+
+  std::string_view take_until(std::string_view stops) {
+    const size_t end = std::min(rest_.find_first_of(stops), rest_.size());
+    const auto taken = rest_.substr(0, end);
+    rest_.remove_prefix(end);
+    return taken;
+  }
+
+  FrameValue value_of(std::string key) {
+    if (rest_[0] == '"') {
+      return value_of_text(std::move(key), take_quoted(rest_));
+    }
+    if (rest_[0] == '{') {
+      const auto whole = rest_;
+      rest_.remove_prefix(1);
+      const auto inside = take_until("}");
+      check(!rest_.empty(), "a brace is not closed, ", quote(whole, 40));
+      rest_.remove_prefix(1);
+      return scalar_or_array(std::move(key), comment_words(inside));
+    }
+    if (rest_[0] == '[') {
+      const auto before = rest_;
+      if (auto found = array(key); rest_.empty() || is_blank(rest_[0])) {
+        return found;
+      }
+      rest_ = before;  // a SMILES may begin with a bracket
+    }
+    return scalar_or_array(std::move(key), {take_until(" \t\r\v\f")});
+  }
+
+  /// [a, b] or [[a, b], [c, d]]; commas and blanks separate.
+  FrameValue array(const std::string& key) {
+    const auto whole = rest_;
+    std::vector<std::string> words;
+    std::vector<int64_t> rows;  // their lengths
+    int depth = 0;
+    bool matrix = false, texts = false;
+    do {
+      check(!rest_.empty(), "a bracket is not closed, ", quote(whole, 40));
+      if (rest_[0] == '[') {
+        ++depth;
+        check(depth <= 2 && (depth == 1 || matrix || words.empty()),
+              "an array must be [a, b] or [[a, b], [c, d]], ", quote(whole, 40));
+        matrix = matrix || depth == 2;
+        if (depth == 2) {
+          rows.push_back(0);
+        }
+        rest_.remove_prefix(1);
+      } else if (rest_[0] == ']') {
+        --depth;
+        rest_.remove_prefix(1);
+      } else if (rest_[0] == ',' || is_blank(rest_[0])) {
+        rest_.remove_prefix(1);
+      } else {
+        check(depth == (matrix ? 2 : 1), "an array must be [a, b] or [[a, b], [c, d]], ", quote(whole, 40));
+        texts = texts || rest_[0] == '"';
+        words.push_back(rest_[0] == '"' ? take_quoted(rest_) : std::string(take_until(" \t\r\v\f,[]")));
+        if (matrix) {
+          ++rows.back();
+        }
+      }
+    } while (depth > 0);
+    std::vector<int64_t> shape{static_cast<int64_t>(words.size())};
+    if (matrix) {
+      check(std::ranges::all_of(rows, [&](int64_t n) { return n == rows[0]; }),
+            "the rows of a matrix must be of one length, ", quote(whole, 40));
+      shape = {static_cast<int64_t>(rows.size()), rows[0]};
+    }
+    const std::vector<std::string_view> views(words.begin(), words.end());
+    auto numbers = texts ? std::nullopt : numbers_of(views);
+    return {key, shape, numbers ? std::move(*numbers) : FrameValues(std::move(words))};
+  }
+
+  std::string_view rest_;
+};
+
+void append_word(std::string& to, double x) {
+  const size_t begin = to.size();
+  append_number(to, x);
+  if (to.find_first_of(".en", begin) == std::string::npos) {
+    to += ".0";  // a real stays a real; nan and inf have an n
+  }
+}
+
+void append_word(std::string& to, int64_t x) {
+  append_number(to, x);
+}
+
+void append_word(std::string& to, uint8_t yes) {
+  to += yes != 0 ? 'T' : 'F';
+}
+
+void append_quoted(std::string& to, std::string_view text) {
+  to += '"';
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      to += '\\';
+    }
+    if (c == '\n') {
+      to += "\\n";
+    } else {
+      to += c;
+    }
+  }
+  to += '"';
+}
+
+void append_word(std::string& to, const std::string& text) {
+  append_quoted(to, text);
+}
+
+/// [[a, b], [c, d]]
+template <class T>
+void append_brackets(std::string& to, const std::vector<int64_t>& shape, const std::vector<T>& values) {
+  const size_t rows = shape.size() == 2 ? static_cast<size_t>(shape[0]) : 1;
+  const size_t columns = rows > 0 ? values.size() / rows : 0;
+  to += shape.size() == 2 ? "[" : "";
+  for (size_t r = 0; r < rows; ++r) {
+    to += r == 0 ? "[" : ",[";  // no blanks: ASE splits there
+    for (size_t c = 0; c < columns; ++c) {
+      to += c == 0 ? "" : ",";
+      append_word(to, values[columns * r + c]);
+    }
+    to += ']';
+  }
+  to += shape.size() == 2 ? "]" : "";
+}
+
+}  // namespace
+
+FrameValue value_of_text(std::string name, std::string text) {
+  const auto words = comment_words(text);
+  if (numbers_of(words)) {
+    return scalar_or_array(std::move(name), words);
+  }
+  return {std::move(name), {}, std::vector{std::move(text)}};
+}
+
+std::optional<bool> parse_logical(std::string_view word) {
+  const bool yes = std::ranges::find(kTrue, word) != kTrue.end();
+  return yes || std::ranges::find(kFalse, word) != kFalse.end() ? std::optional(yes) : std::nullopt;
+}
+
+std::string take_quoted(std::string_view& rest) {
+  const auto whole = rest;
+  std::string result;
+  for (rest.remove_prefix(1); !rest.empty() && rest[0] != '"'; rest.remove_prefix(1)) {
+    if (rest[0] == '\\' && rest.size() > 1) {
+      rest.remove_prefix(1);
+      result += rest[0] == 'n' ? '\n' : rest[0];
+    } else {
+      result += rest[0];
+    }
+  }
+  require<DataError>(!rest.empty(), "a quote is not closed, ", quote(whole, 40));
+  rest.remove_prefix(1);
+  return result;
+}
+
+std::vector<FrameValue> parse_comment(std::string_view line) {
+  return CommentReader(line).pairs();
+}
+
+void append_text(std::string& to, std::string_view text) {
+  const bool bare = !text.empty() && std::ranges::none_of(text, [](char c) {
+    return is_blank(c) || c == '\n' || std::string_view("\"\\={}[],").find(c) != std::string_view::npos;
+  });
+  if (bare) {
+    to += text;
+  } else {
+    append_quoted(to, text);
+  }
+}
+
+void append_pair(std::string& to, const FrameValue& value) {
+  to += ' ';
+  append_text(to, value.name);
+  to += '=';
+  std::visit(
+      [&](const auto& values) {
+        using T = typename std::decay_t<decltype(values)>::value_type;
+        if constexpr (std::is_same_v<T, std::string>) {
+          const bool number = value.shape.empty() && numbers_of(comment_words(values[0]));
+          if (value.shape.empty() && !number) {
+            append_text(to, values[0]);
+          } else {
+            append_brackets(to, value.shape, values);
+          }
+        } else if (value.shape.empty()) {
+          append_word(to, values[0]);
+        } else if (value.shape.size() == 1 && values.size() > 1) {  // as every reader knows it
+          to += '"';
+          for (size_t i = 0; i < values.size(); ++i) {
+            to += i == 0 ? "" : " ";
+            append_word(to, values[i]);
+          }
+          to += '"';
+        } else {
+          append_brackets(to, value.shape, values);
+        }
+      },
+      value.values);
+}
+
+}  // namespace weyl

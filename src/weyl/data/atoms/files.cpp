@@ -1,0 +1,95 @@
+// Frames of atoms as one of the file formats (formats.h).
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "weyl/core/check.h"
+#include "weyl/core/output_files.h"
+#include "weyl/data/atoms/extended_xyz.h"
+#include "weyl/data/atoms/files.h"
+#include "weyl/data/atoms/inspect_frames.h"
+#include "weyl/data/atoms/molecules.h"
+#include "weyl/data/base/inspection.h"
+#include "weyl/data/base/open_request.h"
+#include "weyl/data/base/parts.h"
+
+namespace weyl {
+namespace {
+
+int64_t frames_in(const std::string& path) {
+  const auto reader = open_frames(path);
+  int64_t count = 0;
+  for (AtomsFrame frame; reader->next(frame);) {
+    ++count;
+  }
+  return count;
+}
+
+}  // namespace
+
+bool FrameFiles::takes(const std::string& path, AskedSet) {
+  return holds_frames(path);
+}
+
+std::shared_ptr<const Dataset> FrameFiles::open(const OpenRequest& request) {
+  using Labels = FrameCollector::Labels;
+  const FrameLayout layout = layout_of(request.asked);
+  if (request.interface != nullptr) {
+    return open_frames_file(request.path, as_told(layout, *request.interface), Labels::none, request.keep);
+  }
+  return open_frames_file(request.path, layout,
+                          request.values == Values::any ? Labels::found : Labels::needed, request.keep);
+}
+
+bool FrameFiles::lays_out(const std::string& folder) {
+  return !frames_of_split(folder, "train").empty();
+}
+
+void FrameFiles::inspect(const std::string& path, const FrameReport& report) {
+  for (const auto& [split, found] : inspect_all_frames(path)) {
+    report(split, found);
+  }
+}
+
+bool FrameFiles::converts(const std::string& in, const std::string& out, const OptionTexts&) {
+  return converts_frames(in, out);
+}
+
+Converted FrameFiles::convert(const std::string& in, const std::string& out,
+                              const FrameConvertOptions& options) {
+  return {{out}, convert_frames(in, out, options)};
+}
+
+SplitIndices FrameFiles::split(const std::string& path, const std::string& folder,
+                               const SplitOptions& options) {
+  const int64_t size = frames_in(path);
+  SplitIndices parts = random_split(size, options);
+  NewFiles files;
+  const auto filled = add_parts(files, folder, parts, splits_into);
+  std::vector<size_t> file_of(static_cast<size_t>(size));
+  for (size_t i = 0; i < filled.size(); ++i) {
+    for (const int64_t frame : *filled[i]) {
+      file_of[static_cast<size_t>(frame)] = i;
+    }
+  }
+  files.keep_if([&](const NewFiles::Written& written) {
+    std::vector<std::unique_ptr<ExtendedXyzWriter>> writers;
+    for (size_t i = 0; i < filled.size(); ++i) {
+      writers.push_back(std::make_unique<ExtendedXyzWriter>(files.path(i), Existing::keep));
+    }
+    const auto reader = open_frames(path);
+    size_t i = 0;
+    each_frame_for_xyz(*reader, {}, [&](const AtomsFrame& frame) {
+      require<DataError>(i < file_of.size(), path, ": must not change while it is read");
+      writers[file_of[i++]]->write(frame);
+    });
+    for (size_t part = 0; part < writers.size(); ++part) {
+      writers[part]->commit();
+      written(part);
+    }
+    return true;
+  });
+  return parts;
+}
+
+}  // namespace weyl

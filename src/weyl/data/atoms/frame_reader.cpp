@@ -1,0 +1,380 @@
+#include "weyl/data/atoms/frame_reader.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <vector>
+
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+#include "weyl/data/atoms/ase_lmdb.h"
+#include "weyl/data/atoms/deepmd.h"
+#include "weyl/data/atoms/extended_xyz.h"
+#include "weyl/data/atoms/molecule_npz.h"
+#include "weyl/data/atoms/qm9.h"
+#include "weyl/data/atoms/sdf.h"
+#include "weyl/data/containers/archives.h"
+#include "weyl/data/containers/byte_source.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kPeeked = 4096;  // bytes, in which the second line of an xyz file begins
+
+/// As the notes that some systems lay beside every file.
+bool is_hidden(const std::string& path) {
+  return fs::path(path).filename().string().starts_with('.');
+}
+
+/// The reader of a text, whose name says what it is; `where` names it in messages.
+std::unique_ptr<FrameReader> open_text(std::unique_ptr<ByteSource> source, std::string_view name,
+                                       std::string_view where) {
+  const FrameFormat& format = format_of_frame_text(name, [&] { return peek(source, kPeeked); });
+  return format.open_text(std::move(source), where);
+}
+
+/// The frames of readers one after the other; the last one is kept for its words after the end.
+class Chain : public FrameReader {
+ public:
+  bool next(AtomsFrame& frame) override {
+    while (!reader_ || !reader_->next(frame)) {
+      auto following = open_next();
+      if (!following) {
+        return false;
+      }
+      reader_ = std::move(following);
+    }
+    return true;
+  }
+  std::string where() const override { return reader_ ? reader_->where() : std::string(); }
+  std::string_view unit_of(std::string_view name) const override {
+    return reader_ ? reader_->unit_of(name) : std::string_view();
+  }
+  std::string_view stated_unit_of(std::string_view name) const override {
+    return reader_ ? reader_->stated_unit_of(name) : std::string_view();
+  }
+
+ protected:
+  void begin(std::unique_ptr<FrameReader> reader) { reader_ = std::move(reader); }
+  FrameReader& current() { return *reader_; }
+
+ private:
+  /// Null when there is none.
+  virtual std::unique_ptr<FrameReader> open_next() = 0;
+
+  std::unique_ptr<FrameReader> reader_;
+};
+
+class FolderReader : public Chain {
+ public:
+  explicit FolderReader(std::vector<std::string> paths) : paths_(std::move(paths)) {}
+
+  std::optional<int64_t> count() const override {
+    return before().empty() ? std::nullopt : std::optional(before().back());
+  }
+  void go_to(int64_t frame) override {
+    const auto behind = static_cast<size_t>(std::ranges::upper_bound(before(), frame) - before().begin());
+    const size_t file = std::min(behind, paths_.size()) - 1;  // behind the last frame: its end
+    if (file + 1 != next_) {
+      begin(open_frames(paths_[file]));
+      next_ = file + 1;
+    }
+    current().go_to(frame - before()[file]);
+  }
+
+ private:
+  std::unique_ptr<FrameReader> open_next() override {
+    return next_ == paths_.size() ? nullptr : open_frames(paths_[next_++]);
+  }
+
+  /// The frames before each file, and in all; empty where a file does not know how many it has.
+  const std::vector<int64_t>& before() const {
+    if (!counted_) {
+      counted_ = true;
+      before_.assign(1, 0);
+      for (const std::string& path : paths_) {
+        const auto frames = open_frames(path)->count();
+        if (!frames) {
+          before_.clear();
+          break;
+        }
+        before_.push_back(before_.back() + *frames);
+      }
+    }
+    return before_;
+  }
+
+  std::vector<std::string> paths_;
+  size_t next_ = 0;
+  mutable std::vector<int64_t> before_;
+  mutable bool counted_ = false;
+};
+
+/// The same without the files, or their ends, that cannot be read.
+class ReadableFolderReader : public FrameReader {
+ public:
+  ReadableFolderReader(std::vector<std::string> paths, FileFault fault)
+      : paths_(std::move(paths)), fault_(std::move(fault)) {}
+
+  bool next(AtomsFrame& frame) override {
+    for (;;) {
+      try {
+        if (reading_ && reader_->next(frame)) {
+          any_ = true;
+          return true;
+        }
+        reading_ = false;
+        if (next_ == paths_.size()) {
+          break;
+        }
+        auto following = open_frames(paths_[next_++]);
+        reader_ = std::move(following);
+        reading_ = true;
+      } catch (const DataError& error) {
+        reading_ = false;
+        first_ = first_.empty() ? error.what() : first_;
+        fault_(error.what());
+      }
+    }
+    require<DataError>(any_, first_);
+    return false;
+  }
+  std::string where() const override { return reader_ ? reader_->where() : std::string(); }
+  std::string_view unit_of(std::string_view name) const override {
+    return reader_ ? reader_->unit_of(name) : std::string_view();
+  }
+  std::string_view stated_unit_of(std::string_view name) const override {
+    return reader_ ? reader_->stated_unit_of(name) : std::string_view();
+  }
+
+ private:
+  std::vector<std::string> paths_;
+  FileFault fault_;
+  std::unique_ptr<FrameReader> reader_;  // the last one, for its words after the end
+  bool reading_ = false, any_ = false;
+  std::string first_;  // fault
+  size_t next_ = 0;
+};
+
+class TarReader : public Chain {
+ public:
+  explicit TarReader(const std::string& path) : path_(path), archive_(path) {}
+
+ private:
+  std::unique_ptr<FrameReader> open_next() override {
+    while (archive_.next()) {
+      if (is_frame_text(archive_.name()) && !archive_.name().ends_with(".gz") &&
+          !is_hidden(archive_.name())) {
+        found_ = true;
+        return open_text(archive_.bytes(), archive_.name(), text(path_, ": ", printable(archive_.name())));
+      }
+    }
+    require<DataError>(found_, path_, ": must hold files ", frame_endings_line(FrameEndings::texts, " or "),
+                       ", holds none");
+    return nullptr;
+  }
+
+  std::string path_;
+  TarArchive archive_;
+  bool found_ = false;
+};
+
+/// Those of a folder that hold frames, by name.
+std::vector<std::string> paths_of_frames(const std::string& folder) {
+  std::vector<std::string> paths;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder, error)) {
+    const std::string path = entry.path().string();
+    if (!is_hidden(path) &&
+        (entry.is_directory() ? frame_format_of_folder(path) != nullptr : lies_in_folders(path))) {
+      paths.push_back(path);
+    }
+  }
+  require<DataError>(!error, folder, ": cannot read the folder: ", error.message());
+  std::ranges::sort(paths);
+  return paths;
+}
+
+}  // namespace
+
+bool holds_frames(const std::string& path) {
+  if (fs::is_directory(path)) {
+    return frame_format_of_folder(path) != nullptr || !paths_of_frames(path).empty();
+  }
+  const FrameFormat* other = frame_format_of_file(path);
+  return is_frame_text(path) || is_tar(path) || (other != nullptr && other->holds(path));
+}
+
+std::unique_ptr<FrameReader> open_readable_frames(const std::string& path, FileFault fault) {
+  if (fs::is_directory(path) && frame_format_of_folder(path) == nullptr) {
+    if (auto paths = paths_of_frames(path); !paths.empty()) {
+      return std::make_unique<ReadableFolderReader>(std::move(paths), std::move(fault));
+    }
+  }
+  return open_frames(path);
+}
+
+std::unique_ptr<FrameReader> open_frames(const std::string& path) {
+  if (fs::is_directory(path)) {
+    if (const FrameFormat* format = frame_format_of_folder(path)) {
+      return format->open(path);
+    }
+    auto paths = paths_of_frames(path);
+    require<DataError>(!paths.empty(), path, ": must hold files ",
+                       frame_endings_line(FrameEndings::in_folders, " or "), ", or folders of ",
+                       frame_folders(), ", holds none");
+    return std::make_unique<FolderReader>(std::move(paths));
+  }
+  if (is_tar(path)) {
+    return std::make_unique<TarReader>(path);
+  }
+  if (const FrameFormat* format = frame_format_of_file(path)) {
+    return format->open(path);
+  }
+  require<DataError>(is_frame_text(path), path, ": frames of atoms must be ",
+                     frame_endings_line(FrameEndings::texts), " (or .gz of them), ",
+                     frame_endings_line(FrameEndings::others), ", .tar (.gz, .bz2, .xz, .zst) or a folder");
+  auto frames = open_text(open_bytes(path), path, path);
+  if (const std::string table = path + ".csv"; path.ends_with(".sdf") && is_qm9_table(table)) {
+    return std::make_unique<Qm9TableReader>(std::move(frames), open_bytes(table), table);
+  }
+  return frames;
+}
+
+namespace {
+
+template <class Reader>
+std::unique_ptr<FrameReader> text_reader(std::unique_ptr<ByteSource> source, std::string_view where) {
+  return std::make_unique<Reader>(std::move(source), where);
+}
+
+template <class Reader>
+std::unique_ptr<FrameReader> path_reader(const std::string& path) {
+  return std::make_unique<Reader>(path);
+}
+
+/// The formats, in the order in which a path is recognised: QM9's files end as extended xyz does, and are
+/// told by their second line.
+const std::vector<FrameFormat>& formats() {
+  static const std::vector<FrameFormat> all{
+      {.endings = {".xyz", ".extxyz"}, .begins = is_qm9, .open_text = text_reader<Qm9Reader>},
+      {.endings = {".xyz", ".extxyz"}, .open_text = text_reader<ExtendedXyzReader>},
+      {.endings = {".sdf", ".sd", ".mol"}, .open_text = text_reader<SdfReader>},
+      {.endings = {".npz"}, .holds = is_molecule_npz, .open = path_reader<MoleculeNpzReader>},
+      {.endings = {".aselmdb", ".lmdb"},
+       .holds = [](const std::string& /*path*/) { return true; },  // what else is in LMDB, the reader says
+       .open = path_reader<AseLmdbReader>,
+       .in_folders = true},
+      {.holds = is_deepmd, .open = path_reader<DeepmdReader>, .folders = "DeePMD"}};
+  return all;
+}
+
+bool is_text(const FrameFormat& format) {
+  return format.open_text != nullptr;
+}
+
+bool ends_so(const FrameFormat& format, std::string_view path) {
+  if (is_text(format) && path.ends_with(".gz")) {
+    path.remove_suffix(3);
+  }
+  return std::ranges::any_of(format.endings, [&](std::string_view end) { return path.ends_with(end); });
+}
+
+template <class Holds>
+const FrameFormat* find_format(Holds holds) {
+  const auto found = std::ranges::find_if(formats(), holds);
+  return found == formats().end() ? nullptr : &*found;
+}
+
+bool is_of(const FrameFormat& format, FrameEndings of) {
+  return of == FrameEndings::in_folders ? is_text(format) || format.in_folders
+                                        : is_text(format) == (of == FrameEndings::texts);
+}
+
+/// Each ending once.
+std::vector<std::string_view> endings(FrameEndings of) {
+  std::vector<std::string_view> all;
+  for (const FrameFormat& format : formats()) {
+    for (const std::string_view end : format.endings) {
+      if (is_of(format, of) && std::ranges::find(all, end) == all.end()) {
+        all.push_back(end);
+      }
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+bool is_frame_text(std::string_view path) {
+  return find_format([&](const FrameFormat& f) { return is_text(f) && ends_so(f, path); }) != nullptr;
+}
+
+bool lies_in_folders(std::string_view path) {
+  return find_format([&](const FrameFormat& f) {
+           return is_of(f, FrameEndings::in_folders) && ends_so(f, path);
+         }) != nullptr;
+}
+
+const FrameFormat& format_of_frame_text(std::string_view path,
+                                        const std::function<std::vector<std::byte>()>& begin) {
+  const FrameFormat* format = find_format([&](const FrameFormat& f) {
+    if (!is_text(f) || !ends_so(f, path)) {
+      return false;
+    }
+    if (f.begins == nullptr) {
+      return true;
+    }
+    const auto bytes = begin();
+    return f.begins({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+  });
+  require<DataError>(format != nullptr, path, ": must be ", frame_endings_line(FrameEndings::texts, " or "));
+  return *format;
+}
+
+const FrameFormat* frame_format_of_folder(const std::string& path) {
+  return find_format([&](const FrameFormat& f) { return f.endings.empty() && f.holds(path); });
+}
+
+const FrameFormat* frame_format_of_file(std::string_view path) {
+  return find_format([&](const FrameFormat& f) { return !is_text(f) && ends_so(f, path); });
+}
+
+std::vector<std::string> frame_endings() {
+  std::vector<std::string> all;
+  for (const std::string_view end : endings(FrameEndings::texts)) {
+    all.emplace_back(end);
+    all.push_back(text(end, ".gz"));
+  }
+  for (const std::string_view end : endings(FrameEndings::others)) {
+    all.emplace_back(end);
+  }
+  return all;
+}
+
+std::string frame_format_names() {
+  return text(frame_endings_line(FrameEndings::texts), ", ", frame_endings_line(FrameEndings::others),
+              ", .tar, ", frame_folders());
+}
+
+std::string frame_endings_line(FrameEndings of, std::string_view last) {
+  const auto all = endings(of);
+  std::string line;
+  for (size_t i = 0; i < all.size(); ++i) {
+    line += text(i == 0 ? "" : i + 1 < all.size() ? ", " : last, all[i]);
+  }
+  return line;
+}
+
+std::string frame_folders() {
+  std::string line;
+  for (const FrameFormat& format : formats()) {
+    if (format.endings.empty()) {
+      line += text(line.empty() ? "" : ", ", format.folders);
+    }
+  }
+  return line;
+}
+
+}  // namespace weyl

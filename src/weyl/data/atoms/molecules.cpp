@@ -1,0 +1,385 @@
+#include "weyl/data/atoms/molecules.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "weyl/carriers/dataset.h"
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+#include "weyl/core/text_number.h"
+#include "weyl/data/base/parts.h"
+#include "weyl/data/containers/text_lines.h"
+
+namespace weyl {
+
+StreamedFrames::StreamedFrames(std::string path, const FrameLayout& layout, FrameCollector::Labels labels,
+                               std::function<bool(const AtomsFrame&)> wanted)
+    : path_(std::move(path)),
+      wanted_(std::move(wanted)),
+      states_(layout.states.size()),
+      reader_(open_frames(path_)),
+      collector_(layout, *reader_, labels) {
+  for (int64_t frame = 0; reader_->next(frame_); ++frame) {
+    if (wanted_ && !wanted_(frame_)) {
+      continue;
+    }
+    collector_.add(frame_);
+    sizes_.push_back(frame_.size());
+    const std::vector<uint16_t> channels = collector_.states_of_last();
+    for (size_t i = 0; i < states_.size(); ++i) {
+      states_[i].push_back(channels[i]);
+    }
+    if (wanted_) {
+      frames_.push_back(frame);
+    }
+    collector_.forget();
+  }
+  schema_ = collector_.schema();
+  reader_.reset();
+}
+
+/// Reads on to the next sample; false at the end.
+bool StreamedFrames::next() const {
+  while (reader_->next(frame_)) {
+    if (!wanted_ || wanted_(frame_)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Sees to it that the sample is one of those that `next` comes to.
+void StreamedFrames::go_to(int64_t sample) const {
+  if (reader_ == nullptr || (at_ > sample && !reader_->count())) {
+    reader_ = open_frames(path_);
+    collector_.follow(*reader_);
+    at_ = 0;
+  }
+  if (at_ != sample && reader_->count()) {
+    reader_->go_to(frames_.empty() ? sample : frames_[static_cast<size_t>(sample)]);
+    at_ = sample;
+  }
+}
+
+int64_t StreamedFrames::tokens(int64_t index) const {
+  require(index >= 0 && index < size(), "data set: sample ", index, " is not one of 0 .. ", size() - 1);
+  return sizes_[static_cast<size_t>(index)];
+}
+
+Batch StreamedFrames::batch(std::span<const int64_t> indices) const {
+  const std::lock_guard lock(mutex_);
+  std::vector<Batch> parts;
+  for (size_t begin = 0; begin < indices.size() || parts.empty();) {
+    size_t end = std::min(begin + 1, indices.size());
+    while (end < indices.size() && indices[end] > indices[end - 1]) {
+      ++end;
+    }
+    parts.push_back(ascending(indices.subspan(begin, end - begin)));
+    begin = end;
+  }
+  return parts.size() == 1 ? std::move(parts[0]) : concatenate(parts, schema_);
+}
+
+Batch StreamedFrames::ascending(std::span<const int64_t> indices) const {
+  collector_.forget();  // what an error left
+  for (const int64_t index : indices) {
+    const int64_t size = tokens(index);
+    go_to(index);
+    bool there = true;
+    while (there && at_ <= index) {
+      there = next();
+      at_ += there ? 1 : 0;
+    }
+    if (!there || frame_.size() != size) {
+      reader_.reset();
+      throw DataError(text(path_, ": must not change while it is read, but sample ", index + 1,
+                           " is another than it was"));
+    }
+    collector_.add(frame_);
+  }
+  return collector_.take_batch(schema_);
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void require_there(const std::string& path) {
+  require<DataError>(fs::exists(path), path, ": there is no such file or folder");
+}
+
+/// The frames of a file, and the channels that they have of each state of their layout, one for each frame.
+struct HeldFrames {
+  std::shared_ptr<const Dataset> data;
+  std::vector<std::vector<uint16_t>> channels;
+  std::vector<FrameState> states;
+};
+
+/// All frames but those that `leave_out` names by their value `index`.
+HeldFrames read_all(const std::string& path, const FrameLayout& layout, FrameCollector::Labels labels,
+                    Keep keep, const std::set<int64_t>& leave_out = {}) {
+  std::function<bool(const AtomsFrame&)> wanted;
+  if (!leave_out.empty()) {
+    wanted = [leave_out](const AtomsFrame& frame) {
+      const FrameValue* index = frame.value("index");
+      const auto numbers = index != nullptr ? reals_of(index->values) : std::nullopt;
+      return !(numbers && numbers->size() == 1 && leave_out.contains(static_cast<int64_t>(numbers->front())));
+    };
+  }
+  if (keep == Keep::on_disk) {
+    auto streamed = std::make_shared<StreamedFrames>(path, layout, labels, wanted);
+    auto channels = streamed->take_states();
+    return {std::move(streamed), std::move(channels), layout.states};
+  }
+  const auto reader = open_frames(path);
+  FrameCollector collector(layout, *reader, labels);
+  std::vector<std::vector<uint16_t>> channels(layout.states.size());
+  AtomsFrame frame;
+  while (reader->next(frame)) {
+    if (!wanted || wanted(frame)) {
+      collector.add(frame);
+      const std::vector<uint16_t> of_frame = collector.states_of_last();
+      for (size_t i = 0; i < channels.size(); ++i) {
+        channels[i].push_back(of_frame[i]);
+      }
+    }
+  }
+  auto [batch, schema] = collector.take();
+  return {std::make_shared<InMemory>(std::move(batch), std::move(schema)), std::move(channels),
+          layout.states};
+}
+
+/// The values of a state that some samples have, ascending.
+std::vector<std::string> state_values(const FrameState& state, const std::vector<uint16_t>& channels,
+                                      const std::vector<int64_t>& samples) {
+  std::vector<bool> there(static_cast<size_t>(state.channels()), false);
+  for (const int64_t s : samples) {
+    there[channels[static_cast<size_t>(s)]] = true;
+  }
+  std::vector<std::string> values;
+  for (int64_t channel = 0; channel < state.channels(); ++channel) {
+    if (there[static_cast<size_t>(channel)]) {
+      values.push_back(std::to_string(state.least + channel));
+    }
+  }
+  return values;
+}
+
+/// Some samples of a set, with their mean number of atoms and the values of states that they have; null for none.
+std::shared_ptr<const Dataset> part(const HeldFrames& all, std::vector<int64_t> samples,
+                                    double typical_nodes = 0) {
+  if (samples.empty()) {
+    return nullptr;
+  }
+  Schema schema = all.data->schema();
+  double nodes = 0;
+  for (const int64_t s : samples) {
+    nodes += static_cast<double>(all.data->tokens(s));
+  }
+  for (size_t i = 0; i < all.states.size(); ++i) {
+    schema.category_names[all.states[i].key] = state_values(all.states[i], all.channels[i], samples);
+  }
+  schema.interface.typical_nodes =
+      typical_nodes > 0 ? typical_nodes : nodes / static_cast<double>(samples.size());
+  return std::make_shared<Subset>(all.data, std::move(samples), std::move(schema));
+}
+
+/// The samples of each part, in ascending order.
+template <class Options>
+std::vector<std::vector<int64_t>> drawn(int64_t size, const std::vector<int64_t>& counts, const Options& o) {
+  SplitOrder order = SplitOrder::weyl;
+  if constexpr (requires { o.order; }) {
+    order = o.order;
+  }
+  auto parts = order == SplitOrder::file    ? parts_in_order(size, counts)
+               : order == SplitOrder::numpy ? draw_parts_by_numpy(size, counts, o.seed)
+                                            : draw_parts(size, counts, o.seed, "split");
+  for (auto& samples : parts) {
+    std::ranges::sort(samples);
+  }
+  return parts;
+}
+
+template <class Options>
+Splits split(const HeldFrames& all, const Options& o, const std::string& option) {
+  const int64_t size = all.data->size();
+  PartCounts counts{o.train, o.valid, o.test};
+  if (o.train == 0 && o.valid == 0 && o.test == 0) {
+    counts = part_counts(size, o.fractions, counts, option);
+  } else {
+    const int64_t rest = size - o.train - o.valid;
+    counts.test = o.test > 0 ? o.test : rest;
+    require<DataError>(rest >= o.test, option, ".train, valid and test must add up to at most ", size,
+                       ", the frames there are, got ", o.train, ", ", o.valid, " and ", o.test);
+  }
+  auto parts = drawn(size, {counts.train, counts.valid, counts.test}, o);
+  Splits splits;
+  splits.train = part(all, std::move(parts[0]));
+  const double typical = splits.train ? splits.train->schema().interface.typical_nodes : 0;
+  splits.valid = part(all, std::move(parts[1]), typical);
+  splits.test = part(all, std::move(parts[2]), typical);
+  return splits;
+}
+
+}  // namespace
+
+std::string frames_of_split(const std::string& folder, const std::string& split) {
+  std::string found;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    const std::string name = entry.path().filename().string();
+    if ((name == split || name.starts_with(split + ".")) && holds_frames(entry.path().string())) {
+      require<DataError>(found.empty(), folder, ": must hold one file ", split, ".*, got ", found, " and ",
+                         entry.path().string());
+      found = entry.path().string();
+    }
+  }
+  return found;
+}
+
+namespace {
+
+/// What QM9's authors list as not to be trusted: lines that begin with the index of a molecule, alone or with
+/// its names; two words are a title or a sum ("3054 compounds").
+std::set<int64_t> indices_in(const std::string& path) {
+  std::set<int64_t> found;
+  for (TextLines lines(open_bytes(path), path); lines.next();) {
+    std::string_view line = lines.line();
+    const std::string_view first = take_word(line);
+    const bool title = !take_word(line).empty() && take_word(line).empty();
+    const bool number = !first.empty() && first.size() < 10 &&
+                        std::ranges::all_of(first, [](char c) { return c >= '0' && c <= '9'; });
+    if (number && !title) {
+      found.insert(parse_integer(first).value());
+    }
+  }
+  require<DataError>(!found.empty(), path, ": must list molecules, a line each that begins with an index");
+  return found;
+}
+
+/// ConfigError: what the options say of labels that the training frames do not have. A set without training frames
+/// may well lack labels that others have.
+void require_effect(const MoleculesDataOptions& o, const Splits& splits) {
+  if (splits.train == nullptr) {
+    return;
+  }
+  const auto has = [&](const char* label) {
+    return find_quantity(splits.train->schema().labels, label) != nullptr;
+  };
+  for (const auto& [option, given, label] :
+       {std::tuple{"force_unit", !o.force_unit.empty(), "forces"},
+        {"force_sign", o.force_sign != ForceSign::force, "forces"},
+        {"stress_unit", !o.stress_unit.empty(), "stress"},
+        {"stress_sign", o.stress_sign != StressSign::tension, "stress"}}) {
+    std::string beside;
+    for (const std::string& name : splits.train->schema().unread) {
+      beside += (beside.empty() ? "; they also have '" : "', '") + printable(name, 400);
+    }
+    require<ConfigError>(!given || has(label), "data.molecules.", option,
+                         ": has no effect, the frames give no label '", label, "'", beside,
+                         beside.empty() ? "" : "'", "; leave the option out");
+  }
+}
+
+/// ConfigError: frames that the options want to stay on disk can only be read from the beginning, which each batch in
+/// another order would do.
+Keep keep_of(const MoleculesDataOptions& o, Keep keep, const std::string& path) {
+  require<ConfigError>(
+      !o.stream || open_frames(path)->count(), "data.molecules.stream: must be false for ", path,
+      ", whose frames are only read one after the other; those of .aselmdb are in any order");
+  return o.stream ? Keep::on_disk : keep;
+}
+
+}  // namespace
+
+std::string frames_path(const std::string& path) {
+  for (const char* split : {"test", "valid", "train"}) {
+    const std::string file = fs::is_directory(path) ? frames_of_split(path, split) : "";
+    if (!file.empty()) {
+      return file;
+    }
+  }
+  return path;
+}
+
+std::shared_ptr<const Dataset> open_frames_file(const std::string& path, const FrameLayout& layout,
+                                                FrameCollector::Labels labels, Keep keep) {
+  return read_all(frames_path(path), layout, labels, keep).data;
+}
+
+Schema declared_schema(const MoleculesDataOptions& options) {
+  return frames_schema(layout_of(options));
+}
+
+Schema declared_schema(const Md17DataOptions& options) {
+  return frames_schema(layout_of(options));
+}
+
+Schema declared_schema(const Qm9DataOptions& options) {
+  return frames_schema(layout_of(options));
+}
+
+Splits open_set(const MoleculesDataOptions& options, Keep keep) {
+  require_there(options.path);
+  const FrameLayout layout = layout_of(options);
+  constexpr auto needed = FrameCollector::Labels::needed;
+  bool in_files = false;
+  for (const char* name : {"train", "valid", "test"}) {
+    in_files = in_files || (fs::is_directory(options.path) && !frames_of_split(options.path, name).empty());
+  }
+  require<ConfigError>(!in_files || options.order == SplitOrder::weyl, layout.option,
+                       ".order: has no effect, ", options.path,
+                       " has a file for each split; leave the option out");
+  Splits splits;
+  if (!in_files) {
+    const Keep where = keep_of(options, keep, options.path);
+    splits = split(read_all(options.path, layout, needed, where), options, layout.option);
+    require_effect(options, splits);
+    return splits;
+  }
+  double typical = 0;
+  const auto open = [&](const char* name, int64_t asked) -> std::shared_ptr<const Dataset> {
+    const std::string file = frames_of_split(options.path, name);
+    if (file.empty()) {
+      return nullptr;
+    }
+    const HeldFrames all = read_all(file, layout, needed, keep_of(options, keep, file));
+    const int64_t size = all.data->size();
+    require<DataError>(asked <= size, file, ": ", layout.option, ".", name, " must be at most ", size,
+                       ", the frames there are (0: all), got ", asked);
+    std::vector<int64_t> first(static_cast<size_t>(asked > 0 ? asked : size));
+    std::iota(first.begin(), first.end(), 0);
+    return part(all, std::move(first), typical);
+  };
+  splits.train = open("train", options.train);
+  typical = splits.train ? splits.train->schema().interface.typical_nodes : 0;
+  splits.valid = open("valid", options.valid);
+  splits.test = open("test", options.test);
+  require_effect(options, splits);
+  return splits;
+}
+
+Splits open_set(const Md17DataOptions& options, Keep keep) {
+  require_there(options.path);
+  const FrameLayout layout = layout_of(options);
+  return split(read_all(options.path, layout, FrameCollector::Labels::needed, keep), options, layout.option);
+}
+
+Splits open_set(const Qm9DataOptions& options, Keep keep) {
+  require_there(options.path);
+  const FrameLayout layout = layout_of(options);
+  const fs::path folder =
+      fs::is_directory(options.path) ? fs::path(options.path) : fs::path(options.path).parent_path();
+  const std::string listed = (folder / "uncharacterized.txt").string();
+  std::set<int64_t> leave_out;
+  if (!options.exclude.empty() || fs::exists(listed)) {
+    leave_out = indices_in(options.exclude.empty() ? listed : options.exclude);
+  }
+  return split(read_all(options.path, layout, FrameCollector::Labels::needed, keep, leave_out), options,
+               layout.option);
+}
+
+}  // namespace weyl

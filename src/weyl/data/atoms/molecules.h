@@ -1,0 +1,64 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "weyl/carriers/dataset.h"
+#include "weyl/data/atoms/frame_collector.h"
+#include "weyl/data/atoms/options.h"
+
+namespace weyl {
+
+/// The frames of a file or folder as a data set that holds none of them: the file is read once to know its samples,
+/// their sizes and what they have in common, and then from sample to sample as batches are asked for. Batches in the
+/// order of the samples cost one further reading in all; one that goes back begins the file again, but of formats that
+/// can go to any frame (FrameReader::count), of which each batch reads its own samples. Of each sample eight bytes are
+/// kept, sixteen where some frames are none. Batches and schema are those of the same frames in memory (open_frames_file), to the bit.
+class StreamedFrames : public Dataset {
+ public:
+  /// `wanted` says which frames are samples; null: all. DataError as FrameCollector and the reader.
+  StreamedFrames(std::string path, const FrameLayout& layout, FrameCollector::Labels labels,
+                 std::function<bool(const AtomsFrame&)> wanted = nullptr);
+  int64_t size() const override { return static_cast<int64_t>(sizes_.size()); }
+  const Schema& schema() const override { return schema_; }
+  int64_t tokens(int64_t index) const override;
+  /// The channels of each state of the layout (frame_state.h), one for each sample, which it then no longer keeps.
+  std::vector<std::vector<uint16_t>> take_states() { return std::move(states_); }
+  /// DataError: the file has changed since it was opened.
+  Batch batch(std::span<const int64_t> indices) const override;
+
+ private:
+  bool next() const;
+  void go_to(int64_t sample) const;
+  Batch ascending(std::span<const int64_t> indices) const;
+
+  std::string path_;
+  std::function<bool(const AtomsFrame&)> wanted_;
+  std::vector<int64_t> sizes_;
+  std::vector<int64_t> frames_;  // which frame a sample is; empty: all frames are samples
+  std::vector<std::vector<uint16_t>> states_;
+  Schema schema_;
+  // The place in the file; several threads may ask.
+  mutable std::mutex mutex_;
+  mutable std::unique_ptr<FrameReader> reader_;
+  mutable int64_t at_ = 0;  // the sample that is read next
+  mutable AtomsFrame frame_;
+  mutable FrameCollector collector_;
+};
+
+/// The file or folder of frames in a folder whose name without endings is `split`; empty: none. DataError:
+/// two.
+std::string frames_of_split(const std::string& folder, const std::string& split);
+
+/// What is meant by a path of frames: of a folder with splits the test split, else valid, else train; else
+/// the path.
+std::string frames_path(const std::string& path);
+
+/// One file or folder that open_frames reads, all the frames of its `frames_path`.
+std::shared_ptr<const Dataset> open_frames_file(const std::string& path, const FrameLayout& layout,
+                                                FrameCollector::Labels labels, Keep keep = Keep::in_memory);
+
+}  // namespace weyl

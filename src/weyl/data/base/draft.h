@@ -1,0 +1,123 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weyl/carriers/dataset.h"
+#include "weyl/config/toml.h"
+
+namespace weyl {
+
+/// A value as TOML text.
+struct TomlText {
+  TomlText(int n) : TomlText(static_cast<int64_t>(n)) {}
+  TomlText(int64_t n);
+  TomlText(double x);
+  TomlText(bool b) : text(b ? "true" : "false") {}
+  TomlText(const char* s) : TomlText(std::string(s)) {}
+  TomlText(const std::string& s);
+  TomlText(const std::vector<std::string>& list);
+  TomlText(const std::vector<int64_t>& list);
+  TomlText(const std::vector<double>& list);
+  /// A text that is TOML already, such as an inline table.
+  static TomlText raw(std::string text);
+
+  std::string text;
+};
+
+/// A config for new data, drafted from a shipped recipe, for people to read and change. The recipe's lines stay as they
+/// are. Lines that the data change are marked by `#>` and the reason.
+class ConfigDraft {
+ public:
+  /// `recipe` is a config of configs/. The comment at its head is left out.
+  explicit ConfigDraft(std::string_view recipe);
+
+  /// Adds a line of comment at the end of the open table, or at the head of the file before a table is open.
+  void remark(const std::string& comment);
+  /// Opens the table of this path; the keys that follow belong to it. A table that the recipe lacks is added behind
+  /// those of the same beginning ("data.", "task."), or at the end; `interface` is added behind the data tables.
+  void table(const std::string& path);
+  /// Sets a key of the open table. Where the recipe has the same value its line stays; otherwise the line is marked.
+  /// `reason` says why the value is as it is; empty: the key's help does.
+  void set(const std::string& key, const TomlText& value, const std::string& reason = {});
+  /// Gives a key of the open table a comment, where its line has none.
+  void note(const std::string& key, const std::string& comment);
+  /// Removes a key of the open table.
+  void drop(const std::string& key);
+  /// Removes all keys of this table and of the tables in it. A table that is opened again keeps its place.
+  void clear(const std::string& path);
+  /// The text of a value, as the recipe has it or as it was set; empty when there is none.
+  std::string value(const std::string& table, const std::string& key) const;
+  double number(const std::string& table, const std::string& key, double otherwise) const;
+
+  /// The text of the file. `visit` shows the options; their help stands beside keys without a comment. Text from data
+  /// files is made harmless (core/quote.h, `visible`).
+  std::string file(const Visit& visit) const;
+
+ private:
+  struct Line {
+    std::string key, text, comment;  // a key with its value; or a comment alone
+    bool changed = false;
+  };
+  struct Table {
+    std::string path;
+    std::vector<Line> lines;
+    bool cleared = false;
+  };
+  Table& open();
+
+  std::vector<std::string> head_;
+  std::map<std::string, Line> recipe_;  // its keys, by path
+  std::vector<Table> tables_;
+  std::string open_;
+};
+
+/// A task that data have labels for.
+struct FittingTask {
+  std::string name;         // "force_field"
+  std::string by_what;      // "energies and forces"
+  bool on_request = false;  // chosen only where the user names it
+};
+
+/// Data as `weyl config new` sees them: what decides which recipe is used and what is changed in it.
+struct FoundData {
+  enum class Family { atoms, particles, points, shapes, poses, images, volumes, bodies };
+  Family family = Family::points;
+  std::string what;                // "950 frames of 9 atoms", for the head of the file
+  std::vector<FittingTask> tasks;  // several: the user must name one; none: the path is part of a data set
+  int64_t dimension = 3;
+  int64_t samples = 0;  // for training
+  double mean_tokens = 1;
+  int64_t most_tokens = 1;     // of the largest sample for training
+  std::vector<int64_t> cells;  // of grids: those of the first sample, along each axis
+  std::string group;           // of poses
+  bool periodic = false, forces = false, one_composition = false;
+  double radius = 5, neighbours = 0;  // of atoms: a radius in Angstrom, and the mean neighbours within it
+  bool patches = false;               // whether the set can also give images as points
+  bool voxels = true;                 // whether the set can also give shapes as voxels
+  /// write_data writes [data] and [interface], and write_task writes [task], for the chosen task and system.
+  std::function<void(ConfigDraft&, const std::string& task, const std::string& system)> write_data,
+      write_task;
+};
+
+/// Sets the dimension and the counts of samples and tokens from the training split. DataError when that has no samples.
+void count_samples(FoundData& found, const Splits& splits, const std::string& path);
+
+/// The classes of a label: their number, and their names where the files have them.
+struct Classes {
+  int64_t count = 0;
+  std::vector<std::string> names;
+};
+Classes classes_of(const Splits& splits, const std::string& label);
+/// Writes the table of a segmentation or classification task, with the names of the classes where they are known.
+void write_classes(ConfigDraft& draft, const std::string& task, const Classes& classes);
+
+/// Whether volumes are too large to be learned from whole, and the size of the part to take at a time.
+bool needs_crop(const std::vector<int64_t>& cells);
+std::vector<int64_t> crop_of(const std::vector<int64_t>& cells);
+
+}  // namespace weyl

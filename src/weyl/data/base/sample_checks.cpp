@@ -1,0 +1,197 @@
+#include "weyl/data/base/sample_checks.h"
+
+#include <ATen/TensorOperators.h>
+#include <algorithm>
+#include <iterator>
+
+#include "weyl/carriers/dataset.h"
+#include "weyl/carriers/layout.h"
+#include "weyl/carriers/points.h"
+#include "weyl/core/check.h"
+#include "weyl/core/checksum.h"
+
+namespace weyl {
+namespace {
+
+/// Where the rows of each sample of a batch begin, at each level, and where the last one ends.
+class SampleRows {
+ public:
+  explicit SampleRows(const Input& input) {
+    const int64_t count = rows_of(input, Level::graph);
+    for (int64_t g = 0; g <= count; ++g) {
+      graphs_.push_back(g);
+    }
+    if (std::holds_alternative<Grid>(input)) {
+      nodes_ = pairs_ = objects_ = graphs_;
+      return;
+    }
+    const Segments& graphs = graphs_of(input);
+    nodes_ = graphs.offsets;
+    pairs_.push_back(0);
+    for (int64_t g = 0; g < count; ++g) {
+      pairs_.push_back(pairs_.back() + graphs.size(g) * graphs.size(g));
+    }
+    if (const auto* points = std::get_if<Points>(&input)) {  // objects are nested in graphs
+      const auto& begins = points->objects.offsets;
+      for (const int64_t node : nodes_) {
+        objects_.push_back(std::lower_bound(begins.begin(), begins.end() - 1, node) - begins.begin());
+      }
+    } else {
+      objects_.resize(nodes_.size(), 0);
+    }
+  }
+
+  int64_t all(Level level) const { return of(level).back(); }
+  int64_t begin(Level level, int64_t sample) const { return of(level)[static_cast<size_t>(sample)]; }
+  int64_t count(Level level, int64_t sample) const { return begin(level, sample + 1) - begin(level, sample); }
+
+ private:
+  const std::vector<int64_t>& of(Level level) const {
+    return level == Level::node     ? nodes_
+           : level == Level::pair   ? pairs_
+           : level == Level::object ? objects_
+                                    : graphs_;
+  }
+  std::vector<int64_t> graphs_, nodes_, pairs_, objects_;
+};
+
+/// Hashes of the rows of each sample of a tensor, added to those in `hashes`.
+void add_rows(std::vector<uint64_t>& hashes, const SampleRows& rows, Level level, const Tensor& tensor) {
+  if (!tensor.defined() || tensor.dim() == 0 || tensor.size(0) == 0 || tensor.size(0) != rows.all(level)) {
+    return;
+  }
+  const Tensor dense = tensor.contiguous();
+  const auto row = static_cast<int64_t>(dense.nbytes()) / dense.size(0);
+  const auto* bytes = static_cast<const std::byte*>(dense.const_data_ptr());
+  for (size_t g = 0; g < hashes.size(); ++g) {
+    const auto sample = static_cast<int64_t>(g);
+    const int64_t count = rows.count(level, sample);
+    hashes[g] = checksum_number({bytes + rows.begin(level, sample) * row, static_cast<size_t>(count * row)},
+                                hashes[g] + static_cast<uint64_t>(count));
+  }
+}
+
+Level level_of(const Schema& schema, const std::string& label) {
+  const Quantity* found = find_quantity(schema.labels, label);
+  return found != nullptr ? found->level : Level::graph;
+}
+
+}  // namespace
+
+std::string sample_name(const Dataset& data, int64_t sample) {
+  std::string name = text("sample ", sample);
+  if (const std::string file = data.source(sample); !file.empty()) {
+    name += " (" + file + ")";
+  } else if (const auto* subset = dynamic_cast<const Subset*>(&data);
+             subset != nullptr && subset->sample(sample) != sample) {
+    name += text(" (", subset->sample(sample), " before the split)");
+  }
+  return name;
+}
+
+SampleChecks::SampleChecks(const Dataset& data, const std::string& split, std::span<const Quantity> labels,
+                           Duplicates* seen)
+    : data_(data), labels_(labels.begin(), labels.end()), seen_(seen) {
+  if (seen_ != nullptr) {
+    seen_->begin(split, [of = &data](int64_t sample) { return sample_name(*of, sample); });
+  }
+}
+
+void SampleChecks::add(const Batch& batch) {
+  if (seen_ != nullptr) {
+    compare(batch);
+  }
+  const SampleRows rows(batch.input);
+  const int64_t count = rows_of(batch.input, Level::graph);
+  const bool grid = std::holds_alternative<Grid>(batch.input);
+  const auto* points = std::get_if<Points>(&batch.input);
+  const bool typed = points != nullptr && points->types.defined();
+  std::vector<int64_t> types(grid ? 0 : static_cast<size_t>(rows_of(batch.input, Level::node)), 0);
+  if (typed) {
+    const Tensor t = points->types.contiguous();
+    std::copy_n(t.const_data_ptr<int64_t>(), types.size(), types.begin());
+  }
+  const Schema& schema = data_.schema();
+  std::vector<Tensor> values;  // of each label: (rows, numbers), float64; undefined: not looked at
+  for (const Quantity& q : labels_) {
+    const auto found = batch.labels.find(q.name);
+    const bool numbers = find_quantity(schema.labels, q.name) != nullptr && found != batch.labels.end() &&
+                         found->second.is_floating_point() && found->second.dim() > 0 &&
+                         q.kind != Kind::category && q.kind != Kind::element && !grid;
+    const int64_t all = rows.all(level_of(data_.schema(), q.name));
+    const int64_t first = numbers && found->second.size(0) == all ? all : 0;
+    values.push_back(first > 0 ? found->second.to(at::kDouble).reshape({first, -1}).contiguous() : Tensor());
+  }
+  for (int64_t g = 0; g < count; ++g) {
+    const auto of_sample = grid ? std::span<const int64_t>()
+                                : std::span(types).subspan(static_cast<size_t>(rows.begin(Level::node, g)),
+                                                           static_cast<size_t>(rows.count(Level::node, g)));
+    outliers_.begin_sample(of_sample);
+    for (size_t l = 0; l < labels_.size(); ++l) {
+      if (!values[l].defined()) {
+        continue;
+      }
+      const Quantity* q = find_quantity(schema.labels, labels_[l].name);
+      const int64_t width = values[l].size(1), begin = rows.begin(q->level, g), n = rows.count(q->level, g);
+      const std::span<const double> all(values[l].const_data_ptr<double>() + begin * width,
+                                        static_cast<size_t>(n * width));
+      const bool scalar = q->kind == Kind::scalar || q->kind == Kind::pseudoscalar;
+      if (q->level == Level::graph && scalar) {
+        for (size_t c = 0; c < all.size(); ++c) {
+          outliers_.add_number(all.size() == 1 ? q->name : text(q->name, "[", c, "]"), q->unit, q->extensive,
+                               all[c]);
+        }
+      } else if (width > 0) {
+        const bool of_types = q->level == Level::node && typed;
+        outliers_.add_rows(q->name, q->unit, width, all, of_types ? of_sample : std::span<const int64_t>());
+      }
+    }
+  }
+}
+
+void SampleChecks::compare(const Batch& batch) {
+  const SampleRows rows(batch.input);
+  const auto count = static_cast<size_t>(rows_of(batch.input, Level::graph));
+  std::vector<uint64_t> inputs(count, 0), labels(count, 0);
+  if (const auto* points = std::get_if<Points>(&batch.input)) {
+    each_tensor(*points,
+                [&](const PointsTensor& what, const Tensor& t) { add_rows(inputs, rows, what.level, t); });
+  } else if (const auto* poses = std::get_if<Poses>(&batch.input)) {
+    add_rows(inputs, rows, Level::node, poses->elements);
+    add_rows(inputs, rows, Level::node, poses->scalars);
+  } else {
+    const Tensor& values = std::get<Grid>(batch.input).values;
+    for (auto& hash : inputs) {
+      for (const int64_t size : values.sizes().slice(1)) {  // of the same bytes in another shape
+        hash = 31 * hash + static_cast<uint64_t>(size);
+      }
+    }
+    add_rows(inputs, rows, Level::graph, values);
+  }
+  for (const auto& [name, tensor] : batch.labels) {
+    add_rows(labels, rows, level_of(data_.schema(), name), tensor);
+  }
+  for (size_t g = 0; g < count; ++g) {
+    if (rows.count(Level::node, static_cast<int64_t>(g)) == 0) {
+      seen_->skip();
+    } else {
+      seen_->add(inputs[g], labels[g]);
+    }
+  }
+}
+
+std::vector<std::string> SampleChecks::lines() const {
+  const auto& elements = data_.schema().interface.elements;
+  std::vector<std::string> result =
+      outliers_.lines([&](int64_t sample) { return sample_name(data_, sample); },
+                      [&](int64_t type) {
+                        const auto t = static_cast<size_t>(type);
+                        return t < elements.size() ? elements[t] : text("type ", type);
+                      });
+  if (seen_ != nullptr) {
+    std::ranges::move(seen_->lines(), std::back_inserter(result));
+  }
+  return result;
+}
+
+}  // namespace weyl

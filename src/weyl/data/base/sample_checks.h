@@ -1,0 +1,39 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "weyl/carriers/dataset.h"
+#include "weyl/data/base/duplicates.h"
+#include "weyl/data/base/outliers.h"
+
+namespace weyl {
+
+/// The name of a sample, counted from 0: "sample 12". Where its origin is known it is added: the sample's own file,
+/// "(brain_3.nii)", or its index before the set was split, "(57 before the split)".
+std::string sample_name(const Dataset& data, int64_t sample);
+
+/// Compares the samples of a split and reports what is odd: samples with the same inputs (`Duplicates`), and labels far
+/// from the others (`Outliers`). Graph-level scalars are judged as numbers, other labels by their norm (on nodes, for
+/// each type by itself). Categories, elements and the labels of grids are not judged.
+class SampleChecks {
+ public:
+  /// `data` is the split; it must outlive this object and `seen` (null: samples are not compared with one another).
+  /// `labels` are the labels to be judged.
+  SampleChecks(const Dataset& data, const std::string& split, std::span<const Quantity> labels,
+               Duplicates* seen);
+  /// Adds the next samples, in their order, with inputs and labels as the data set gives them.
+  void add(const Batch& batch);
+  std::vector<std::string> lines() const;
+
+ private:
+  void compare(const Batch& batch);
+
+  const Dataset& data_;
+  std::vector<Quantity> labels_;
+  Duplicates* seen_;
+  Outliers outliers_;
+};
+
+}  // namespace weyl

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weyl/data/clouds/options.h"
+
+namespace weyl {
+
+/// One cloud as its file has it.
+struct Cloud {
+  std::vector<double> positions;              // (P, 3)
+  std::vector<std::vector<double>> features;  // those of the options in their order, each (P, c) or (P, 3)
+  int64_t label = -1;                         // that the file itself says, or none
+
+  int64_t points() const { return static_cast<int64_t>(positions.size()) / 3; }
+};
+
+/// Whether a path ends as a file of clouds does: .ply, .off, .npz, .h5, .hdf5, .xyz, .txt, .csv, .pts, .asc.
+bool is_cloud_file(std::string_view path);
+
+/// Reads the clouds of a file one after the other, as the options say, in their order: one of PLY
+/// (clouds/ply.h), OFF (its vertices) and text (clouds/point_text.h); of .npz and HDF5 those of the array of positions,
+/// (P, 3) or (B, P, 3). A feature is the array of its key, (P) or (P, c), with B before where positions have it, or the
+/// columns that options.cpp names; bytes (0 .. 255 by their type) become parts of 255. Labels are whole numbers (), (1),
+/// (B) or (B, 1). DataError naming the file: what the formats say, an array that is not there or has another shape,
+/// numbers that are not finite, labels below 0.
+void read_clouds(const std::string& path, const CloudsDataOptions& options,
+                 const std::function<void(Cloud)>& use);
+
+/// Whether a path ends as HDF5 does: .h5, .hdf5.
+bool is_hdf5(std::string_view path);
+
+/// Whether an .npz or HDF5 file has positions by a usual name, of a shape that clouds have, and no atomic numbers (rMD17
+/// has `coords`); `data` and `label` of HDF5 are ModelNet's (clouds/modelnet.h). Its headers alone are read. False, too:
+/// it cannot be read.
+bool holds_clouds(const std::string& path);
+
+/// Whether a file in a folder that nobody named seems to be clouds: PLY and OFF by their names, archives by their arrays,
+/// those of ModelNet too, text by its first line (clouds/point_text.h). None: it cannot be read.
+std::optional<bool> seems_clouds(const std::string& path);
+
+/// Whether an archive has many clouds with a class of each, so that it belongs to no one class.
+bool is_labelled_set(const std::string& path);
+
+}  // namespace weyl

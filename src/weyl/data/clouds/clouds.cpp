@@ -1,0 +1,373 @@
+#include "weyl/data/clouds/clouds.h"
+
+#include <ATen/ops/empty.h>
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <utility>
+
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+#include "weyl/core/random.h"
+#include "weyl/data/base/class_names.h"
+#include "weyl/data/base/parts.h"
+#include "weyl/data/clouds/cloud_layout.h"
+#include "weyl/data/clouds/cloud_reader.h"
+#include "weyl/data/clouds/cloud_view.h"
+#include "weyl/data/clouds/surface.h"
+
+namespace weyl {
+namespace {
+
+constexpr Rotation kUpright{1, 0, 0, 0, 1, 0, 0, 0, 1};
+
+/// Rows `which` of (P, c) values.
+std::vector<double> rows_of(const std::vector<double>& values, const std::vector<int64_t>& which,
+                            int64_t points) {
+  const int64_t width = std::ssize(values) / points;
+  std::vector<double> result;
+  result.reserve(which.size() * width);
+  for (const int64_t row : which) {
+    result.insert(result.end(), values.begin() + row * width, values.begin() + (row + 1) * width);
+  }
+  return result;
+}
+
+}  // namespace
+
+void keep_rows(Cloud& cloud, const std::vector<int64_t>& rows) {
+  const int64_t points = cloud.points();
+  if (std::ssize(rows) == points) {
+    return;
+  }
+  cloud.positions = rows_of(cloud.positions, rows, points);
+  for (auto& values : cloud.features) {
+    values = rows_of(values, rows, points);
+  }
+}
+
+CloudSet::CloudSet(std::vector<HeldCloud> clouds, Schema schema, const CloudsDataOptions& options)
+    : clouds_(std::move(clouds)), schema_(std::move(schema)), options_(options) {}
+
+Batch CloudSet::batch(std::span<const int64_t> indices) const {
+  return batch_of(indices, nullptr);
+}
+
+Batch CloudSet::augmented(std::span<const int64_t> indices, std::span<const int64_t> /*partners*/,
+                          const Draw& draw) const {
+  return batch_of(indices, options_.input.augment ? &draw : nullptr);
+}
+
+CloudSet::Seen CloudSet::seen(int64_t index, const Draw* draw) const {
+  const HeldCloud& held = clouds_.at(index);
+  std::optional<Stream> stream;
+  if (draw != nullptr) {
+    stream.emplace(
+        draw->seed, "cloud",
+        std::initializer_list<uint64_t>{static_cast<uint64_t>(draw->epoch), static_cast<uint64_t>(index)});
+  }
+  std::vector<int64_t> rows = held.rows;
+  if (stream && options_.input.draws()) {
+    rows = draw_rows(held.cloud.points(), options_.points, *stream);
+  }
+  std::vector<double> points =
+      rows.empty() ? held.cloud.positions : rows_of(held.cloud.positions, rows, held.cloud.points());
+  Seen seen{&held.cloud, view_of(std::move(points), options_.input, static_cast<int>(options_.up), kUpright,
+                                 stream ? &*stream : nullptr)};
+  if (!rows.empty()) {
+    for (int64_t& row : seen.view.rows) {
+      row = rows[row];
+    }
+  }
+  return seen;
+}
+
+Batch CloudSet::batch_of(std::span<const int64_t> indices, const Draw* draw) const {
+  std::vector<Seen> clouds;
+  std::vector<int64_t> sizes;
+  int64_t rows = 0;
+  for (const int64_t i : indices) {
+    clouds.push_back(seen(i, draw));
+    sizes.push_back(clouds.back().view.nodes());
+    rows += sizes.back();
+  }
+  const auto& features = schema_.interface.features;
+  Points points;
+  points.positions = at::empty({rows, 3}, at::kDouble);
+  points.graphs = Segments::of_sizes(sizes);
+  auto* to = points.positions.mutable_data_ptr<double>();
+  for (const Seen& cloud : clouds) {
+    to = std::ranges::copy(cloud.view.positions, to).out;
+  }
+  const int64_t scalars = channels_of(features, Level::node, Kind::scalar),
+                vectors = channels_of(features, Level::node, Kind::vector);
+  if (scalars > 0) {
+    points.scalars = at::empty({rows, scalars}, at::kDouble);
+    fill(points.scalars, clouds, Kind::scalar);
+  }
+  if (vectors > 0) {
+    points.vectors = at::empty({rows, vectors, 3}, at::kDouble);
+    fill(points.vectors, clouds, Kind::vector);
+  }
+  Batch result;
+  result.input = std::move(points);
+  if (!schema_.labels.empty()) {
+    Tensor labels = at::empty({std::ssize(indices), 1}, at::kLong);
+    auto* label = labels.mutable_data_ptr<int64_t>();
+    for (const int64_t i : indices) {
+      *label++ = clouds_[i].cloud.label;
+    }
+    result.labels["class"] = labels;
+  }
+  return result;
+}
+
+/// The columns of the features of a kind, one after the other: those of the files, which turn with the points, then those
+/// that the points make.
+void CloudSet::fill(const Tensor& tensor, const std::vector<Seen>& clouds, Kind kind) const {
+  const int64_t width = tensor.numel() / std::max<int64_t>(tensor.size(0), 1);
+  auto* row = tensor.mutable_data_ptr<double>();
+  for (const Seen& seen : clouds) {
+    int64_t begin = 0;
+    for (size_t k = 0; k < options_.features.size(); ++k) {
+      const Quantity& q = schema_.interface.features[k];
+      if (q.kind != kind) {
+        continue;
+      }
+      const int64_t numbers = kind == Kind::vector ? 3 : q.channels;
+      auto* to = row + begin;
+      for (const int64_t p : seen.view.rows) {
+        std::copy_n(seen.cloud->features[k].data() + p * numbers, numbers, to);
+        if (kind == Kind::vector && seen.view.turned != kUpright) {
+          turn(std::span(to, 3), seen.view.turned);
+        }
+        to += width;
+      }
+      begin += numbers;
+    }
+    if (kind == Kind::vector) {
+      put_vectors(seen.view, begin / 3, width / 3, row);
+    }
+    row += seen.view.nodes() * width;
+  }
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t kUsualPoints = 1024;  // where the options say all, and nobody has looked at the files
+
+void require_options(const CloudsDataOptions& o) {
+  std::vector<std::string> keys;
+  for (const CloudFeature& feature : o.features) {
+    require<ConfigError>(!feature.key.empty(), "data.clouds.features: key must be given");
+    require<ConfigError>(std::ranges::find(keys, feature.key) == keys.end(),
+                         "data.clouds.features: ", quote(feature.key, 40), " is there twice");
+    keys.push_back(feature.key);
+  }
+  for (const char* axis : {"x", "y", "z"}) {
+    require<ConfigError>(o.columns.empty() || std::ranges::count(o.columns, axis) == 1,
+                         "data.clouds.columns: must have x, y and z once each");
+  }
+  require<ConfigError>(o.train_fraction + o.valid_fraction <= 1 + 1e-12,
+                       "data.clouds: train_fraction and valid_fraction must sum to at most 1, got ",
+                       o.train_fraction + o.valid_fraction);
+}
+
+/// Without labels and the mean number of points.
+Schema schema_without_labels(const CloudsDataOptions& o) {
+  require_options(o);
+  Schema schema;
+  schema.interface.typical_nodes = static_cast<double>(o.input.nodes(o.points > 0 ? o.points : kUsualPoints));
+  for (const CloudFeature& feature : o.features) {
+    Quantity q{.name = feature.key};
+    if (feature.kind == CloudFeatureKind::scalar) {
+      q.channels = feature.channels;
+    } else {
+      q.kind = Kind::vector;
+      q.role = feature.kind == CloudFeatureKind::normal ? Role::normal : Role::free;
+    }
+    schema.interface.features.push_back(q);
+  }
+  for (const Quantity& q : features_of(o.input)) {
+    require<ConfigError>(find_quantity(schema.interface.features, q.name) == nullptr,
+                         "data.clouds.features: ", quote(q.name, 40), " is the name of what data.clouds.",
+                         q.name, " gives");
+    schema.interface.features.push_back(q);
+  }
+  return schema;
+}
+
+/// With `faults` files that are broken are left out, a line of each among them.
+std::vector<HeldCloud> load(const std::vector<CloudFile>& files, const CloudsDataOptions& o,
+                            std::vector<std::string>* faults = nullptr) {
+  std::vector<HeldCloud> all;
+  for (const CloudFile& file : files) {
+    const size_t first = all.size();
+    const std::string name = fs::path(file.path).filename().string();
+    try {
+      read_clouds(file.path, o, [&](Cloud cloud) {
+        if (o.fit) {
+          fit_into_ball(std::span(cloud.positions));
+        }
+        Stream stream(static_cast<uint64_t>(o.seed), "clouds points " + name, {all.size() - first});
+        require<DataError>(o.input.neighbours == 0 || cloud.points() > o.input.neighbours, file.path,
+                           ": data.clouds.neighbours must be less than ", cloud.points(),
+                           ", the points of the cloud, got ", o.input.neighbours);
+        std::vector<int64_t> rows = draw_rows(cloud.points(), o.points, stream);
+        if (!o.input.draws()) {
+          keep_rows(cloud, rows);
+          rows.clear();
+        }
+        cloud.label = file.label >= 0 ? file.label : cloud.label;
+        all.push_back({std::move(cloud), file.path, std::move(rows)});
+      });
+    } catch (const DataError& fault) {
+      if (faults == nullptr) {
+        throw;
+      }
+      all.erase(all.begin() + static_cast<int64_t>(first), all.end());
+      faults->emplace_back(fault.what());
+    }
+    if (all.size() != first + 1) {  // one of many
+      std::for_each(all.begin() + static_cast<int64_t>(first), all.end(),
+                    [](HeldCloud& h) { h.source.clear(); });
+    }
+  }
+  return all;
+}
+
+int64_t most_label(const std::vector<HeldCloud>& clouds) {
+  int64_t most = -1;
+  for (const HeldCloud& held : clouds) {
+    most = std::max(most, held.cloud.label);
+  }
+  return most;
+}
+
+/// Whether the clouds have classes: all of them, or none.
+bool have_classes(const std::vector<HeldCloud>& clouds) {
+  const HeldCloud* with = nullptr;
+  const HeldCloud* without = nullptr;
+  for (const HeldCloud& held : clouds) {
+    (held.cloud.label >= 0 ? with : without) = &held;
+  }
+  require<DataError>(with == nullptr || without == nullptr, without == nullptr ? "" : without->source,
+                     ": must have a class as other clouds have, such as ",
+                     with == nullptr ? "" : with->source);
+  return with != nullptr;
+}
+
+double mean_nodes(const std::vector<HeldCloud>& clouds, const CloudInput& input) {
+  double sum = 0;
+  for (const HeldCloud& held : clouds) {
+    sum += static_cast<double>(input.nodes(held.taken()));
+  }
+  return sum / static_cast<double>(clouds.size());
+}
+
+/// The schema of clouds of which `names` and `most`, the largest label, are known.
+Schema schema_with_labels(const CloudsDataOptions& o, const std::vector<std::string>& names, int64_t most) {
+  Schema schema = schema_without_labels(o);
+  if (most < 0) {
+    return schema;
+  }
+  const int64_t found = names.empty() ? most + 1 : std::ssize(names);
+  const bool fits = o.classes == 0 || (names.empty() ? found <= o.classes : found == o.classes);
+  if (!fits) {
+    require_known(names, o.known_classes, o.path);
+  }
+  require<DataError>(fits || !names.empty(), o.path, ": classes must be 0 .. ", o.classes - 1,
+                     " (data.clouds.classes = ", o.classes, "), got ", most);
+  require<DataError>(fits, o.path, ": data.clouds.classes must be ", found, ", the classes there are, got ",
+                     o.classes);
+  schema.labels = {{.name = "class",
+                    .level = Level::graph,
+                    .kind = Kind::category,
+                    .categories = o.classes > 0 ? o.classes : found}};
+  if (!names.empty()) {
+    schema.category_names["class"] = names;
+  }
+  return schema;
+}
+
+}  // namespace
+
+Schema declared_schema(const CloudsDataOptions& o) {
+  require<ConfigError>(o.classes > 0, "data.clouds.classes: must be given, the number of classes");
+  return schema_with_labels(o, {}, o.classes - 1);
+}
+
+Splits open_set(const CloudsDataOptions& o, std::vector<std::string>* faults) {
+  require_options(o);
+  const CloudLayout layout = cloud_layout(o);
+  std::vector<HeldCloud> parts[3];
+  if (layout.split()) {
+    const std::vector<CloudFile>* given[] = {&layout.train, &layout.valid, &layout.test};
+    for (size_t k = 0; k < 3; ++k) {
+      parts[k] = load(*given[k], o, faults);
+    }
+  } else {
+    std::vector<HeldCloud> all = load(layout.all, o, faults);
+    const SplitIndices drawn =
+        random_split(std::ssize(all), {.train = o.train_fraction, .valid = o.valid_fraction, .seed = o.seed});
+    const std::vector<int64_t>* which[] = {&drawn.train, &drawn.valid, &drawn.test};
+    for (size_t k = 0; k < 3; ++k) {
+      for (const int64_t i : *which[k]) {
+        parts[k].push_back(std::move(all[i]));
+      }
+    }
+  }
+  int64_t most = -1;
+  bool first = true, classes = false;
+  for (const auto& part : parts) {
+    if (part.empty()) {
+      continue;
+    }
+    const bool has = have_classes(part);
+    require<DataError>(first || has == classes, o.path,
+                       ": the clouds of all splits must have classes, or of none");
+    classes = has;
+    first = false;
+    most = std::max(most, most_label(part));
+  }
+  Schema schema = schema_with_labels(o, layout.classes, most);
+  for (const auto& part : parts) {  // the training split, if there is one
+    if (!part.empty()) {
+      schema.interface.typical_nodes = mean_nodes(part, o.input);
+      break;
+    }
+  }
+  schema.warnings = layout.warnings;
+  Schema training = schema;
+  if (o.input.draws() && o.input.centres == 0 && std::ranges::none_of(parts[0], [](const HeldCloud& held) {
+        return held.taken() < held.cloud.points();
+      })) {
+    training.warnings.push_back(
+        text("data.clouds.augment.draw draws nothing: no training cloud has more than ", o.points,
+             " points, and all of them are nodes"));
+  }
+  const auto set = [&](std::vector<HeldCloud>& part, const Schema& of) -> std::shared_ptr<const Dataset> {
+    return part.empty() ? nullptr : std::make_shared<CloudSet>(std::move(part), of, o);
+  };
+  return {set(parts[0], training), set(parts[1], schema), set(parts[2], schema)};
+}
+
+std::shared_ptr<const Dataset> open_cloud_files(const std::string& path, const CloudsDataOptions& options) {
+  CloudsDataOptions o = options;
+  o.path = path;
+  o.labels.clear();
+  require_options(o);
+  std::vector<CloudFile> files;
+  for (const std::string& file : fs::is_directory(path) ? clouds_in(path) : std::vector<std::string>{path}) {
+    files.push_back({file, -1});
+  }
+  std::vector<HeldCloud> clouds = load(files, o);
+  require<DataError>(!clouds.empty(), path, ": holds no point cloud (.npz, .ply, .off, .h5 or text)");
+  Schema schema = schema_with_labels(o, {}, have_classes(clouds) ? most_label(clouds) : -1);
+  schema.interface.typical_nodes = mean_nodes(clouds, o.input);
+  return std::make_shared<CloudSet>(std::move(clouds), std::move(schema), o);
+}
+
+}  // namespace weyl

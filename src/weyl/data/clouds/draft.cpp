@@ -1,0 +1,148 @@
+// Point clouds and shapes, as `weyl config new` sees them.
+#include <algorithm>
+#include <filesystem>
+
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+#include "weyl/data/base/draft.h"
+#include "weyl/data/clouds/cloud_layout.h"
+#include "weyl/data/clouds/cloud_reader.h"
+#include "weyl/data/clouds/files.h"
+#include "weyl/data/clouds/modelnet_files.h"
+#include "weyl/data/clouds/options.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t most_points = 128;  // of a cloud: more see finer detail and take longer, by the square
+
+bool is_archive_of_clouds(const std::string& path) {
+  return fs::is_regular_file(path) && (path.ends_with(".npz") || is_hdf5(path)) &&
+         seems_clouds(path).value_or(false);
+}
+
+FoundData look_at_clouds(const std::string& path) {
+  FoundData found;
+  CloudsDataOptions options{.path = path};
+  options.points = 0;
+  const bool split = cloud_layout(options).split();
+  const Splits splits = open_set(options);
+  count_samples(found, splits, path);
+  const Schema& schema = splits.train->schema();
+  const Quantity* label = find_quantity(schema.labels, "class");
+  require<ConfigError>(label != nullptr, path,
+                       ": the clouds have no classes, which a task of clouds learns: a folder for each "
+                       "class, an array of labels, or a table that data.clouds.labels names");
+  const auto known = schema.category_names.find("class");
+  const auto names = known == schema.category_names.end() ? std::vector<std::string>() : known->second;
+  const int64_t classes = label->categories;
+  found.family = FoundData::Family::shapes;
+  found.voxels = false;
+  found.what = text(found.samples, " training clouds of ", classes, " classes");
+  found.tasks = {{"classification", "classes"}};
+  const int64_t points = std::min(most_points, found.most_tokens);
+  found.most_tokens = points;
+  found.write_data = [=](ConfigDraft& draft, const std::string&, const std::string&) {
+    draft.table("data");
+    draft.set("set", "clouds");
+    draft.table("data.clouds");
+    draft.set("path", path, "the data given");
+    draft.set("classes", classes, "those that the files show");
+    draft.set("points", points, "of a cloud, drawn: more see finer detail and take longer, by the square");
+    draft.remark(
+        "Places alone are read; normals, colours and the like: features = [{ key = \"normal\", kind = "
+        "\"normal\" }].");
+    if (!split) {
+      draft.set("train_fraction", 0.8);
+      draft.set("valid_fraction", 0.1);
+    }
+  };
+  found.write_task = [=](ConfigDraft& draft, const std::string& task, const std::string&) {
+    draft.table("task." + task);
+    if (std::ssize(names) == classes) {
+      draft.set("names", names);
+    } else {
+      draft.remark(text("The files do not name the ", classes, " classes; names = [...] does, for reports."));
+    }
+  };
+  return found;
+}
+
+/// The set of a folder in ModelNet's layout; of several that of the variant, which must be said.
+FoundData look_at_shapes(const std::string& path, const std::string& variant) {
+  const ModelnetFiles files(path);
+  if (variant.empty() && files.variants().size() > 1) {
+    const std::string& one = files.variants().front();
+    const auto training = files.of("train", one), test = files.of("test", one);
+    throw ConfigError(text(path, ": holds several sets of HDF5 files, ", TomlText(files.variants()).text,
+                           "; a file of one says which: `weyl config new --data ",
+                           shell_word(training.empty() ? test.front() : training.front()), "`"));
+  }
+  ModelnetDataOptions options{.path = path, .carrier = ShapeCarrier::points, .points = 0, .classes = 0};
+  options.variant = variant;
+  const Splits all = open_set(options);
+  FoundData found;
+  found.family = FoundData::Family::shapes;
+  count_samples(found, all, path);
+  const Classes classes = classes_of(all, "class");
+  const auto found_points = static_cast<int64_t>(found.mean_tokens);  // of files of clouds, not of meshes
+  const int64_t points = files.empty() ? 128 : std::min<int64_t>(128, found_points);
+  found.what = text(found.samples, " training shapes of ", classes.count, " classes");
+  found.tasks = {{"classification", "classes"}};
+  found.write_data = [=](ConfigDraft& draft, const std::string&, const std::string& system) {
+    draft.table("data");
+    draft.set("set", "modelnet", "HDF5 clouds or OFF meshes, with their classes");
+    draft.table("data.modelnet");
+    draft.set("path", path, "the data given");
+    if (!variant.empty()) {
+      draft.set("variant", variant, text("of ", TomlText(files.variants()).text));
+    }
+    draft.set("classes", classes.count, "those that the files show");
+    if (system == "steerable") {
+      if (!files.empty() && found_points < ModelnetDataOptions().points) {
+        draft.set("points", found_points, "all that a sample has");
+      }
+      draft.set("voxels", 32);
+      draft.set("fill", "density",
+                "shells of occupied cells do not turn smoothly, Gaussians around the points do");
+      draft.set("sigma", 1.5);
+      draft.set("extent", 1.15, "so that they fade out before the border");
+    } else {
+      draft.set("carrier", "points");
+      draft.set("points", points, "of a sample: more see finer detail and take longer, by the square");
+    }
+  };
+  found.write_task = [=](ConfigDraft& draft, const std::string& task, const std::string&) {
+    write_classes(draft, task, classes);
+  };
+  return found;
+}
+
+/// What a config says for an HDF5 file whose name is that of a split of ModelNet. The data set is the one that the file
+/// belongs to; a folder may hold several. `tasks` is empty where the file has no such name.
+FoundData look_at_shape_file(const std::string& path) {
+  if (!is_hdf5(path) || holds_clouds(path)) {
+    return {};
+  }
+  const std::string above = fs::path(path).parent_path().string(), folder = above.empty() ? "." : above;
+  const auto variant = ModelnetFiles(folder).variant_of(path);
+  return variant ? look_at_shapes(folder, *variant) : FoundData();
+}
+
+}  // namespace
+
+FoundData CloudFiles::draft(const std::string& path) {
+  return fs::is_directory(path) || is_archive_of_clouds(path) ? look_at_clouds(path) : FoundData();
+}
+
+FoundData ShapeFiles::draft(const std::string& path) {
+  if (fs::is_directory(path)) {
+    return look_at_shapes(path, "");
+  }
+  FoundData found = look_at_shape_file(path);
+  return found.tasks.empty() && is_archive_of_clouds(path) ? look_at_clouds(path) : found;
+}
+
+}  // namespace weyl

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "weyl/carriers/dataset.h"
+#include "weyl/core/check.h"
+#include "weyl/data/base/parts.h"
+#include "weyl/data/clouds/mesh_file.h"
+#include "weyl/data/clouds/options.h"
+#include "weyl/data/clouds/surface.h"
+
+namespace weyl {
+
+/// One shape: its points, of which the first `points` of the options are taken, and, where they are asked for, its mesh.
+struct Shape {
+  std::vector<float> points;  // (P, 3)
+  std::shared_ptr<const Mesh> mesh;
+  int64_t label = -1;   // none
+  std::string source;   // of a mesh alone in its file
+  uint64_t number = 0;  // in its split of the files
+  bool fitted = false;  // into the unit ball; else the points that are taken are, where that is asked for
+};
+
+/// Shapes in memory, as clouds/modelnet.h says.
+class ShapeSet : public Dataset {
+ public:
+  /// `names` are those of the classes, none where nobody says them; `up` is 0, 1 or 2.
+  ShapeSet(std::vector<Shape> shapes, const ModelnetDataOptions& options, std::string split, int up,
+           std::vector<std::string> names = {});
+
+  int64_t size() const override { return static_cast<int64_t>(shapes_.size()); }
+  const Schema& schema() const override { return schema_; }
+  int64_t tokens(int64_t index) const override;
+  std::string source(int64_t index) const override { return shapes_.at(index).source; }
+  Lattice lattice(int64_t index) const override;
+  Batch batch(std::span<const int64_t> indices) const override;
+  Batch augmented(std::span<const int64_t> indices, std::span<const int64_t> partners,
+                  const Draw& draw) const override;
+
+ private:
+  double side() const { return 2 * options_.extent / static_cast<double>(options_.voxels); }  // of a cell
+  Rotation rotation_of(const Shape& shape) const;
+  std::vector<float> placed(std::vector<float> points, const Shape& shape) const;  // in the ball, and turned
+  std::vector<float> taken(const Shape& shape) const;                              // the first points, placed
+  std::vector<float> drawn(const Shape& shape, Stream& stream) const;  // of all points or the mesh, placed
+  float* fill(const Shape& shape, float* to) const;     // the cells of a shape; the end of them
+  Batch grids(std::span<const int64_t> indices) const;  // without labels
+  Batch clouds(std::span<const int64_t> indices, const Draw* draw) const;
+  Batch labelled(Batch batch, std::span<const int64_t> indices) const;
+
+  std::vector<Shape> shapes_;
+  ModelnetDataOptions options_;
+  std::string split_;
+  int up_;
+  Schema schema_;
+};
+
+/// Keeps the first `asked` samples, all for 0. DataError naming `where`: there are fewer.
+template <class Sample>
+void keep_first(std::vector<Sample>& samples, int64_t asked, const std::string& where) {
+  const auto found = static_cast<int64_t>(samples.size());
+  require<DataError>(asked <= found, where, " must be at most ", found,
+                     ", the samples there are (0: all), got ", asked);
+  if (asked > 0) {
+    samples.resize(asked);
+  }
+}
+
+/// Takes `asked` samples (0: a tenth) out of `train`, drawn by the stream "valid"; both keep their order.
+/// DataError naming `where`: none would be left.
+template <class Sample>
+std::vector<Sample> draw_validation(std::vector<Sample>& train, int64_t asked, int64_t seed,
+                                    const std::string& where) {
+  const auto size = static_cast<int64_t>(train.size());
+  const int64_t count = asked > 0 ? asked : size / 10;
+  require<DataError>(count < size, where, ".valid must be less than ", size,
+                     ", the training samples that it is drawn from, got ", count);
+  std::vector<bool> drawn(size);
+  const auto parts = draw_parts(size, {count}, seed, "valid");
+  for (const int64_t i : parts.front()) {
+    drawn[i] = true;
+  }
+  std::vector<Sample> valid, rest;
+  for (int64_t i = 0; i < size; ++i) {
+    (drawn[i] ? valid : rest).push_back(std::move(train[i]));
+  }
+  train = std::move(rest);
+  return valid;
+}
+
+/// Whether a folder holds one of the two layouts.
+bool is_modelnet_folder(const std::string& path);
+
+/// One .h5 file, or one .off file without a label; all its samples, turned as the test split. With
+/// `classes` 0 the classes are those that the file shows.
+std::shared_ptr<const Dataset> open_modelnet_file(const std::string& path,
+                                                  const ModelnetDataOptions& options);
+
+}  // namespace weyl

@@ -1,0 +1,94 @@
+// Poses, as `weyl config new` sees them: sequences with a missing pose, and trajectories of which such are taken.
+#include <algorithm>
+#include <filesystem>
+
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+#include "weyl/data/base/draft.h"
+#include "weyl/data/base/open_request.h"
+#include "weyl/data/poses/files.h"
+#include "weyl/data/poses/pose_file.h"
+#include "weyl/data/poses/pose_sequences.h"
+#include "weyl/data/poses/sequence_gap.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+
+FoundData completion(const PoseSequencesDataOptions& options) {
+  FoundData found;
+  found.family = FoundData::Family::poses;
+  found.group = name_of(options.group);
+  count_samples(found, open_set(options), options.path);
+  found.tasks = {{"completion", "sequences with a missing pose"}};
+  found.write_task = [](ConfigDraft&, const std::string&, const std::string&) {};
+  return found;
+}
+
+void write_set(ConfigDraft& draft, const PoseSequencesDataOptions& options, const char* why_group) {
+  draft.table("data");
+  draft.set("set", "pose_sequences");
+  draft.table("data.pose_sequences");
+  draft.set("path", options.path, "the data given");
+  draft.set("group", std::string(name_of(options.group)), why_group);
+}
+
+/// Windows of 8 poses where the last tenths of the trajectory hold one, else shorter ones and larger parts.
+void cut_windows(PoseSequencesDataOptions& o, int64_t poses) {
+  if (poses < 20) {
+    o.fractions = {0.5, 0.5, 0};
+    o.length = kLeastOfGap;
+  } else if (poses < 80) {
+    o.fractions = {0.6, 0.2, 0.2};
+    o.length = std::clamp<int64_t>(poses / 5, kLeastOfGap, 8);
+  }
+  constexpr double windows = 2000;  // enough to learn from, where the trajectory is long
+  o.stride = std::clamp<int64_t>(static_cast<int64_t>(static_cast<double>(poses) * o.fractions[0] / windows),
+                                 1, o.length);
+}
+
+FoundData look_at_trajectory(const std::string& path) {
+  const int64_t poses = read_poses(path).size();
+  require<ConfigError>(poses >= 2 * kLeastOfGap, path, ": must have at least ", 2 * kLeastOfGap,
+                       " poses, a window of ", kLeastOfGap, " to train on and one to validate on, got ",
+                       poses);
+  PoseSequencesDataOptions options{.path = path, .group = LieGroup::se3};
+  cut_windows(options, poses);
+  FoundData found = completion(options);
+  found.what = text("a trajectory of ", poses, " poses: ", found.samples,
+                    " windows of it for training, each with one pose missing");
+  found.write_data = [options](ConfigDraft& draft, const std::string&, const std::string&) {
+    write_set(draft, options, "rigid motions in space");
+    draft.set("length", options.length, "poses of a window; the model sees all but one of them");
+    draft.set("stride", options.stride, "poses from one window to the next");
+    draft.set("fractions", options.fractions,
+              "of the trajectory, one stretch after the other: training, validation, test");
+  };
+  return found;
+}
+
+}  // namespace
+
+FoundData draft_pose_sequences(const std::string& path, const Schema& schema) {
+  require<ConfigError>(
+      find_quantity(schema.labels, "element") != nullptr && find_quantity(schema.labels, "flank") != nullptr,
+      path,
+      ": the poses have no labels element and flank, the missing pose and its neighbours, which task "
+      "completion, the only one of poses, learns; give the trajectory itself: a missing pose is taken out of "
+      "each of its windows");
+  const PoseSequencesDataOptions options{.path = path, .group = *schema.interface.group};
+  FoundData found = completion(options);
+  found.what = text(found.samples, " training sequences of poses of ", name_of(options.group),
+                    ", each with one missing");
+  found.write_data = [options](ConfigDraft& draft, const std::string&, const std::string&) {
+    write_set(draft, options, "as the files say");
+  };
+  return found;
+}
+
+FoundData PoseFiles::draft(const std::string& path) {
+  return look_at_trajectory(fs::is_directory(path) ? trajectory_in(path) : path);
+}
+
+}  // namespace weyl

@@ -1,0 +1,432 @@
+#include "weyl/data/poses/pose_file.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <span>
+
+#include "weyl/core/check.h"
+#include "weyl/core/input_file.h"
+#include "weyl/core/quote.h"
+#include "weyl/core/text_number.h"
+
+namespace weyl {
+namespace {
+
+constexpr size_t kLongestPoseLine = 65536;
+constexpr double kOffGroup = 0.01;  // files of four decimals are off by 1e-4
+constexpr size_t kEuroc = 8;        // columns at least
+constexpr double kSeconds = 1e11;   // of a timestamp: the year 5138; nanoseconds reach it in 100 seconds
+
+using Matrix3 = std::array<double, 9>;
+
+bool is_column_blank(char c) {
+  return c == ' ' || c == '\t';
+}
+
+std::string_view trimmed_column(std::string_view s) {
+  while (!s.empty() && is_column_blank(s.front())) {
+    s.remove_prefix(1);
+  }
+  while (!s.empty() && (is_column_blank(s.back()) || s.back() == '\r')) {
+    s.remove_suffix(1);
+  }
+  return s;
+}
+
+std::vector<std::string_view> columns_of(std::string_view line, bool commas) {
+  std::vector<std::string_view> columns;
+  while (!line.empty()) {
+    size_t end = 0;
+    while (end < line.size() && !(commas ? line[end] == ',' : is_column_blank(line[end]))) {
+      ++end;
+    }
+    columns.push_back(trimmed_column(line.substr(0, end)));
+    const bool ended = end == line.size();
+    line.remove_prefix(ended ? end : end + 1);
+    if (commas && !ended && line.empty()) {
+      columns.emplace_back();  // after the last comma
+    }
+    while (!commas && !line.empty() && is_column_blank(line.front())) {
+      line.remove_prefix(1);
+    }
+  }
+  return columns;
+}
+
+/// A whole number; also as data frames write one that they hold in floating point, 1403636580838555648.0 with
+/// all its digits or 1.4036365808385556e+18 (to 256 ns).
+std::optional<int64_t> nanoseconds_of(std::string_view column) {
+  const auto parsed = [](std::string_view digits, auto& x) {
+    const auto [stop, error] = std::from_chars(digits.data(), digits.data() + digits.size(), x);
+    return error == std::errc() && stop == digits.data() + digits.size() && !digits.empty();
+  };
+  const size_t point = column.find('.');
+  const bool zeros =
+      point != std::string_view::npos && column.find_first_not_of('0', point + 1) == std::string_view::npos;
+  if (int64_t t = 0; parsed(zeros ? column.substr(0, point) : column, t)) {
+    return t;
+  }
+  if (double t = 0; column.find_first_of("eE") != std::string_view::npos && parsed(column, t) &&
+                    std::abs(t) < 9e18 && t == std::floor(t)) {
+    return static_cast<int64_t>(t);
+  }
+  return std::nullopt;
+}
+
+/// Nanoseconds, not negative, as seconds with all their digits.
+std::string seconds_text(int64_t nanoseconds) {
+  constexpr int64_t second = 1'000'000'000;
+  const std::string part = std::to_string(second + nanoseconds % second).substr(1);
+  return std::to_string(nanoseconds / second) + "." + part;
+}
+
+/// The rotation of a unit quaternion, row-major.
+Matrix3 rotation_of(double x, double y, double z, double w) {
+  return {1 - 2 * (y * y + z * z), 2 * (x * y - z * w),     2 * (x * z + y * w),
+          2 * (x * y + z * w),     1 - 2 * (x * x + z * z), 2 * (y * z - x * w),
+          2 * (x * z - y * w),     2 * (y * z + x * w),     1 - 2 * (x * x + y * y)};
+}
+
+Matrix3 gram(const Matrix3& r) {  // R^T R
+  Matrix3 g{};
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) {
+      for (int k = 0; k < 3; ++k) {
+        g[3 * i + j] += r[3 * k + i] * r[3 * k + j];
+      }
+    }
+  }
+  return g;
+}
+
+double determinant(const Matrix3& r) {
+  return r[0] * (r[4] * r[8] - r[5] * r[7]) - r[1] * (r[3] * r[8] - r[5] * r[6]) +
+         r[2] * (r[3] * r[7] - r[4] * r[6]);
+}
+
+/// Newton's iteration to the polar factor, R <- R (3 - R^T R)/2; quadratic from 0.01 off.
+Matrix3 orthogonalised(Matrix3 r) {
+  for (int step = 0; step < 4; ++step) {
+    const Matrix3 g = gram(r);
+    Matrix3 next{};
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) {
+        for (int k = 0; k < 3; ++k) {
+          next[3 * i + j] += r[3 * i + k] * ((k == j ? 1.5 : 0) - g[3 * k + j] / 2);
+        }
+      }
+    }
+    r = next;
+  }
+  return r;
+}
+
+/// One file as it is read, line by line.
+class PoseReader {
+ public:
+  PoseReader(std::string_view file, std::string_view where, std::optional<PoseFormat> format)
+      : where_(where), format_(format) {
+    if (file.starts_with("\xEF\xBB\xBF")) {
+      file.remove_prefix(3);
+    }
+    while (!file.empty()) {
+      const size_t end = std::min(file.find('\n'), file.size());
+      ++number_;
+      check(end <= kLongestPoseLine, "a line must have at most ", kLongestPoseLine, " characters, got ", end);
+      read_line(trimmed_column(file.substr(0, end)));
+      file.remove_prefix(std::min(end + 1, file.size()));
+    }
+    require<DataError>(found_.size() > 0, where_, ": must hold at least one pose, holds none");
+    found_.format = *format_;
+  }
+  PoseTrajectory done() { return std::move(found_); }
+
+ private:
+  template <class... Parts>
+  void check(bool holds, const Parts&... parts) const {
+    require<DataError>(holds, where_, ": line ", number_, ": ", parts...);
+  }
+
+  void read_line(std::string_view line) {
+    if (line.empty()) {
+      return;
+    }
+    if (line.front() == '#') {
+      if (found_.size() == 0) {
+        headers_.emplace_back(number_, trimmed_column(line.substr(1)));
+      }
+      return;
+    }
+    if (found_.size() == 0 && !named_ && is_header(line)) {
+      headers_.emplace_back(number_, line);
+      named_ = true;
+      return;
+    }
+    if (!format_) {
+      format_ = told_by(line);
+    }
+    if (found_.size() == 0 && *format_ == PoseFormat::euroc) {
+      std::ranges::for_each(headers_, [&](const auto& header) { check_header(header); });
+    }
+    const auto columns = columns_of(line, *format_ == PoseFormat::euroc);
+    switch (*format_) {
+      case PoseFormat::tum:
+        check(columns.size() == 8, "must have the 8 columns timestamp tx ty tz qx qy qz qw, got ",
+              columns.size());
+        add_time(columns[0]);
+        add_quaternion(columns, {4, 5, 6, 7});
+        break;
+      case PoseFormat::euroc:
+        check(columns.size() >= kEuroc,
+              "must have the 8 columns timestamp, p_x, p_y, p_z, q_w, q_x, q_y, q_z, got ", columns.size());
+        check(width_ == 0 || columns.size() == width_, "must have ", width_,
+              " columns as the lines before, got ", columns.size());
+        width_ = columns.size();
+        add_nanoseconds(columns[0]);
+        add_quaternion(columns, {5, 6, 7, 4});
+        break;
+      case PoseFormat::kitti:
+        check(columns.size() == 12, "must have the 12 numbers of a 3 x 4 matrix, got ", columns.size());
+        add_matrix(columns);
+        break;
+    }
+  }
+
+  PoseFormat told_by(std::string_view line) const {
+    if (line.find(',') != std::string_view::npos) {
+      return PoseFormat::euroc;
+    }
+    const size_t columns = columns_of(line, false).size();
+    check(columns == 8 || columns == 12,
+          "must have 8 columns (tum), 12 columns (kitti) or commas (euroc), got ", columns,
+          " columns: ", quote(line, 40));
+    return columns == 8 ? PoseFormat::tum : PoseFormat::kitti;
+  }
+
+  /// A line that names the columns without a comment sign, as data frames are written: at least 8 columns
+  /// split by commas, none of them a number (nor `nan`, which is one).
+  static bool is_header(std::string_view line) {
+    const auto names = columns_of(line, true);
+    return names.size() >= kEuroc && std::ranges::none_of(names, [](std::string_view name) {
+             double x = 0;
+             return name.empty() || std::from_chars(name.data(), name.data() + name.size(), x).ptr ==
+                                        name.data() + name.size();
+           });
+  }
+
+  /// A header of EuRoC names the columns: those of the quaternion must stand w first. What a comment says
+  /// above blank-separated rows is nobody's order but its own.
+  void check_header(const std::pair<int64_t, std::string_view>& header) const {
+    const auto names = columns_of(header.second, true);
+    if (names.size() < kEuroc) {
+      return;
+    }
+    const std::string fifth(names[4]);
+    const bool other = fifth.find("_x") != std::string::npos || fifth.find("qx") != std::string::npos;
+    require<DataError>(!other, where_, ": line ", header.first,
+                       ": column 5 must be q_w (the order is w x y z), the header names it ", quote(fifth));
+  }
+
+  double number(std::string_view column, size_t index) const {
+    if (column.starts_with('+')) {
+      column.remove_prefix(1);
+    }
+    double x = 0;
+    const auto [stop, error] = std::from_chars(column.data(), column.data() + column.size(), x);
+    check(error == std::errc() && stop == column.data() + column.size() && !column.empty(), "column ",
+          index + 1, " must be a number, got ", quote(column, 40));
+    check(std::isfinite(x), "column ", index + 1, " must be finite, got ", quote(column, 40));
+    return x;
+  }
+
+  void add_time(std::string_view column) {
+    const double t = number(column, 0);
+    check(std::abs(t) < kSeconds, "column 1 must be seconds, below 1e11, got ", quote(column, 40),
+          ", which can only be nanoseconds or another small unit");
+    if (found_.times.empty()) {
+      found_.start = std::string(column);
+      first_ = t;
+    }
+    found_.stamps.emplace_back(column);
+    increase(t - first_, column);
+  }
+
+  void add_nanoseconds(std::string_view column) {
+    const auto t = nanoseconds_of(column);
+    check(t && *t >= 0, "column 1 must be a whole number of nanoseconds, got ", quote(column, 40));
+    if (found_.times.empty()) {
+      found_.start = std::string(column);
+      first_nanosecond_ = *t;
+    }
+    found_.stamps.push_back(seconds_text(*t));
+    increase(static_cast<double>(*t - first_nanosecond_) * 1e-9, column);
+  }
+
+  void increase(double time, std::string_view column) {
+    check(found_.times.empty() || time > found_.times.back(), "the time must increase, got ",
+          quote(column, 40), " after ", quote(last_time_, 40));
+    found_.times.push_back(time);
+    last_time_ = std::string(column);
+  }
+
+  void add_quaternion(std::span<const std::string_view> columns, std::array<size_t, 4> xyzw) {
+    std::array<double, 3> t;
+    for (size_t k = 0; k < 3; ++k) {
+      t[k] = number(columns[k + 1], k + 1);
+    }
+    std::array<double, 4> q;
+    double square = 0;
+    for (size_t k = 0; k < 4; ++k) {
+      q[k] = number(columns[xyzw[k]], xyzw[k]);
+      square += q[k] * q[k];
+    }
+    for (size_t k = kEuroc; k < columns.size(); ++k) {
+      number(columns[k], k);
+    }
+    const double norm = std::sqrt(square), off = std::abs(norm - 1);
+    check(off <= kOffGroup, "the quaternion must have norm 1, got ", norm, " (off by ", off, ")");
+    add(rotation_of(q[0] / norm, q[1] / norm, q[2] / norm, q[3] / norm), t, off);
+  }
+
+  void add_matrix(std::span<const std::string_view> columns) {
+    Matrix3 r{};
+    std::array<double, 3> t;
+    for (size_t i = 0; i < 3; ++i) {
+      for (size_t j = 0; j < 3; ++j) {
+        r[3 * i + j] = number(columns[4 * i + j], 4 * i + j);
+      }
+      t[i] = number(columns[4 * i + 3], 4 * i + 3);
+    }
+    const Matrix3 g = gram(r);
+    double off = 0;
+    for (int k = 0; k < 9; ++k) {
+      off = std::max(off, std::abs(g[k] - (k % 4 == 0 ? 1 : 0)));
+    }
+    check(off <= kOffGroup, "the matrix must be a rotation, R^T R is off the identity by ", off);
+    check(determinant(r) > 0, "the matrix must be a rotation, it is a reflection");
+    add(orthogonalised(r), t, off);
+  }
+
+  void add(const Matrix3& r, const std::array<double, 3>& t, double off) {
+    for (int i = 0; i < 3; ++i) {
+      found_.matrices.insert(found_.matrices.end(), {r[3 * i], r[3 * i + 1], r[3 * i + 2], t[i]});
+    }
+    found_.matrices.insert(found_.matrices.end(), {0, 0, 0, 1});
+    found_.off_group = std::max(found_.off_group, off);
+  }
+
+  std::string_view where_;
+  std::optional<PoseFormat> format_;
+  PoseTrajectory found_;
+  std::vector<std::pair<int64_t, std::string_view>> headers_;  // lines that may name the columns
+  bool named_ = false;                                         // by a line without a comment sign
+  int64_t number_ = 0, first_nanosecond_ = 0;
+  size_t width_ = 0;
+  double first_ = 0;
+  std::string last_time_;
+};
+
+}  // namespace
+
+PoseTrajectory parse_poses(std::string_view file, std::string_view where, std::optional<PoseFormat> format) {
+  return PoseReader(file, where, format).done();
+}
+
+PoseTrajectory read_poses(const std::string& path, std::optional<PoseFormat> format) {
+  const MappedFile file(path);
+  const auto bytes = file.bytes();
+  return parse_poses({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path, format);
+}
+
+bool is_pose_file(std::string_view path) {
+  return path.ends_with(".txt") || path.ends_with(".csv") || path.ends_with(".tum") ||
+         path.ends_with(".kitti");
+}
+
+namespace {
+
+/// The unit quaternion x y z w of a rotation, by its largest component (Shepperd), with w >= 0.
+std::array<double, 4> quaternion_of(const std::array<double, 9>& r) {
+  const double trace = r[0] + r[4] + r[8];
+  const std::array<double, 4> squares{1 + 2 * r[0] - trace, 1 + 2 * r[4] - trace, 1 + 2 * r[8] - trace,
+                                      1 + trace};
+  const auto k = std::ranges::max_element(squares) - squares.begin();
+  std::array<double, 4> q{};
+  const double twice = std::sqrt(squares[k]);  // 2 |q_k|
+  if (k == 3) {
+    q = {(r[7] - r[5]) / twice, (r[2] - r[6]) / twice, (r[3] - r[1]) / twice, twice};
+  } else {
+    const auto i = static_cast<size_t>(k), j = (i + 1) % 3, l = (i + 2) % 3;
+    q[i] = twice;
+    q[j] = (r[3 * i + j] + r[3 * j + i]) / twice;
+    q[l] = (r[3 * i + l] + r[3 * l + i]) / twice;
+    q[3] = (r[3 * l + j] - r[3 * j + l]) / twice;
+  }
+  double square = 0;
+  for (const double x : q) {
+    square += x * x;
+  }
+  const double scale = (q[3] < 0 ? -1 : 1) / std::sqrt(square);
+  for (double& x : q) {
+    x = x * scale + 0.0;  // no negative zero
+  }
+  return q;
+}
+
+}  // namespace
+
+std::string pose_text(PoseFormat format, std::span<const double> matrices,
+                      std::span<const std::string> stamps) {
+  const bool tum = format == PoseFormat::tum;
+  require(tum || format == PoseFormat::kitti, "pose_text: the format must be tum or kitti");
+  require(matrices.size() % 16 == 0, "pose_text: matrices must be (n, 4, 4), got ", matrices.size(),
+          " numbers");
+  const size_t poses = matrices.size() / 16;
+  require(!tum || stamps.size() == poses, "pose_text: tum needs a timestamp for each of ", poses,
+          " poses, got ", stamps.size());
+  std::string result;
+  for (size_t p = 0; p < poses; ++p) {
+    const double* g = matrices.data() + 16 * p;
+    if (tum) {
+      const auto q = quaternion_of({g[0], g[1], g[2], g[4], g[5], g[6], g[8], g[9], g[10]});
+      result += stamps[p];
+      for (const double x : {g[3], g[7], g[11], q[0], q[1], q[2], q[3]}) {
+        result += ' ';
+        append_number(result, x);
+      }
+    } else {
+      for (int k = 0; k < 12; ++k) {
+        result += k == 0 ? "" : " ";
+        append_number(result, g[k]);
+      }
+    }
+    result += '\n';
+  }
+  return result;
+}
+
+std::string stamp_between(const std::string& a, const std::string& b, std::string_view where) {
+  const auto parsed = [](std::string_view s) {
+    if (s.starts_with('+')) {
+      s.remove_prefix(1);
+    }
+    long double x = 0;
+    std::from_chars(s.data(), s.data() + s.size(), x);
+    return x;
+  };
+  const long double low = parsed(a), high = parsed(b), middle = low + (high - low) / 2;
+  for (const int digits : {9, 18}) {
+    std::array<char, 64> text;
+    const auto [end, error] =
+        std::to_chars(text.data(), text.data() + text.size(), middle, std::chars_format::fixed, digits);
+    const std::string stamp(text.data(), end);
+    if (const long double t = parsed(stamp); error == std::errc() && t > low && t < high) {
+      return stamp;
+    }
+  }
+  throw DataError(weyl::text(where, ": has no time between ", quote(a, 40), " and ", quote(b, 40)));
+}
+
+}  // namespace weyl

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "weyl/carriers/dataset.h"
+#include "weyl/core/segments.h"
+#include "weyl/data/volumes/options.h"
+
+namespace weyl {
+
+/// An image (C, X, Y, Z) float32 and its mask (X, Y, Z) uint8, undefined where there is none.
+struct Volume {
+  Tensor image, mask;
+
+  int64_t bytes() const;
+};
+
+/// The volumes used last, as many as a number of bytes holds. Safe to use from several threads.
+class VolumeCache {
+ public:
+  explicit VolumeCache(int64_t bytes) : most_(bytes) {}
+  std::optional<Volume> find(int64_t index);
+  void keep(int64_t index, const Volume& volume);
+
+ private:
+  std::mutex mutex_;
+  int64_t most_, held_ = 0;
+  std::list<std::pair<int64_t, Volume>> by_use_;  // the last used first
+  std::map<int64_t, std::list<std::pair<int64_t, Volume>>::iterator> by_index_;
+};
+
+/// Volumes without masks: one file, or the .nii and .nii.gz files of a folder in the order of their names.
+/// `modalities` 0: as many as the first file has. Their channels have names where a dataset.json beside them or in the
+/// folder above lists them.
+std::shared_ptr<const Dataset> open_volume_files(const std::string& path,
+                                                 const DecathlonDataOptions& options);
+
+/// Whether a folder has a dataset.json, and whether it has volumes without one.
+bool is_decathlon_folder(const std::string& path);
+bool is_volume_folder(const std::string& path);
+
+}  // namespace weyl

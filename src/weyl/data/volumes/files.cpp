@@ -1,0 +1,34 @@
+// Volumes as one of the file formats (formats.h).
+#include <filesystem>
+
+#include "weyl/data/base/open_request.h"
+#include "weyl/data/volumes/decathlon.h"
+#include "weyl/data/volumes/files.h"
+#include "weyl/data/volumes/nifti.h"
+
+namespace weyl {
+
+bool VolumeFiles::takes(const std::string& path, AskedSet) {
+  return is_nifti(path) || (std::filesystem::is_directory(path) && is_volume_folder(path));
+}
+
+/// As the set's options say, else with as many modalities as the model takes.
+std::shared_ptr<const Dataset> VolumeFiles::open(const OpenRequest& request) {
+  const auto* chosen = request.asked.get_if<DecathlonDataOptions>();
+  DecathlonDataOptions o = chosen ? *chosen : DecathlonDataOptions{};
+  if (!chosen) {
+    const Interface* interface = request.interface;
+    o.modalities = interface && interface->features.size() == 1 ? interface->features[0].channels : 0;
+  }
+  return open_volume_files(request.path, o);
+}
+
+bool VolumeFiles::lays_out(const std::string& folder) {
+  return is_decathlon_folder(folder);
+}
+
+NamedSets VolumeFiles::sets(const std::string& folder) {
+  return named_sets(open_set(DecathlonDataOptions{.path = folder, .modalities = 0, .classes = 0}));
+}
+
+}  // namespace weyl

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+
+#include "weyl/core/segments.h"
+#include "weyl/data/volumes/nifti.h"
+
+namespace weyl {
+
+/// Volumes as tensors in canonical order: axes nearest to right, anterior, superior (RAS+), whatever order
+/// and direction the file has them in. `file_order` (..., i, j, k) are the axes of the file; other axes stay
+/// in front.
+Tensor to_canonical(const Tensor& file_order, const NiftiOrientation& orientation);   // (..., X, Y, Z)
+Tensor from_canonical(const Tensor& canonical, const NiftiOrientation& orientation);  // (..., i, j, k)
+
+/// Millimetres between cells along canonical axes.
+std::array<double, 3> canonical_spacing(const NiftiHeader& header);
+
+/// Values of an image (C, X, Y, Z) float32 in canonical order, C the product of the axes after z (1: none),
+/// the last of them fastest.
+Tensor image_tensor(const Nifti& image);
+/// Labels (X, Y, Z) uint8 in the canonical order of an image. DataError naming `where`: see classes_of; axes
+/// after z.
+Tensor mask_tensor(const Nifti& mask, int64_t classes, const NiftiOrientation& orientation,
+                   const std::string& where);
+
+}  // namespace weyl

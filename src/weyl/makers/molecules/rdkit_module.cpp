@@ -1,0 +1,163 @@
+#include "weyl/makers/molecules/rdkit_module.h"
+
+#include <GraphMol/DistGeomHelpers/Embedder.h>
+#include <GraphMol/ForceFieldHelpers/MMFF/AtomTyper.h>
+#include <GraphMol/ForceFieldHelpers/MMFF/MMFF.h>
+#include <GraphMol/ForceFieldHelpers/UFF/AtomTyper.h>
+#include <GraphMol/ForceFieldHelpers/UFF/UFF.h>
+#include <GraphMol/MolOps.h>
+#include <GraphMol/PeriodicTable.h>
+#include <GraphMol/ROMol.h>
+#include <GraphMol/RWMol.h>
+#include <GraphMol/SmilesParse/SmilesParse.h>
+#include <RDGeneral/RDLog.h>
+#include <RDGeneral/versions.h>
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <memory>
+#include <sstream>
+#include <string_view>
+
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+
+namespace weyl {
+namespace {
+
+constexpr size_t kLongestSmiles = 4000;
+constexpr int kTries = 30;  // to embed, first as ETKDG does, then from random places
+constexpr int kForceFieldSteps = 10000;
+
+/// What RDKit says of errors while this lives; nothing reaches the terminal.
+class CaughtLog {
+ public:
+  CaughtLog() : errors_(rdErrorLog), warnings_(rdWarningLog) {
+    rdErrorLog = std::make_shared<boost::logging::rdLogger>(&said_);
+    rdWarningLog = std::make_shared<boost::logging::rdLogger>(&warned_);
+  }
+  ~CaughtLog() {
+    rdErrorLog = errors_;
+    rdWarningLog = warnings_;
+  }
+  CaughtLog(const CaughtLog&) = delete;
+  CaughtLog& operator=(const CaughtLog&) = delete;
+
+  /// "unclosed ring", of "[12:00:00] SMILES Parse Error: unclosed ring for input: 'C1C'" and more lines.
+  std::string reason() const {
+    const std::string all = said_.str();
+    std::string_view line(all);
+    const std::string_view begin = "Parse Error: ";
+    const size_t at = line.find(begin);
+    if (at == line.npos) {
+      return "syntax error";
+    }
+    line = line.substr(at + begin.size());
+    line = line.substr(0, line.find('\n'));
+    for (const std::string_view end : {" for input", " while parsing"}) {
+      line = line.substr(0, line.find(end));
+    }
+    return printable(line, 200);
+  }
+
+ private:
+  std::shared_ptr<boost::logging::rdLogger> errors_, warnings_;
+  std::ostringstream said_, warned_;
+};
+
+/// Calls `use(molecule)` with the molecule of a SMILES, hydrogens and all.
+template <class F>
+void with_molecule(const std::string& smiles, F use) {
+  const auto check = [&](bool holds, const auto&... parts) {
+    require<ConfigError>(holds, "molecules: smiles ", quote(smiles), ": ", parts...);
+  };
+  check(!smiles.empty() && smiles.size() <= kLongestSmiles, "must have 1 to ", kLongestSmiles,
+        " characters, has ", smiles.size());
+  check(std::ranges::all_of(smiles, [](char c) { return c > ' ' && c < 0x7f; }),
+        "must be one SMILES of ASCII characters without blanks");
+  const CaughtLog log;
+  try {
+    RDKit::SmilesParserParams how;
+    how.allowCXSMILES = false;
+    how.parseName = false;
+    const std::unique_ptr<RDKit::RWMol> molecule(RDKit::SmilesToMol(smiles, how));
+    check(molecule != nullptr, "is no SMILES: ", molecule ? "" : log.reason());
+    for (const auto* atom : molecule->atoms()) {
+      check(atom->getAtomicNum() > 0 && !atom->hasQuery(), "atom ", atom->getIdx() + 1,
+            " must be an element");
+      check(atom->getIsotope() == 0, "atom ", atom->getIdx() + 1,
+            " is an isotope; masses are those of the elements, so leave the number out");
+    }
+    std::vector<int> part_of_atom;
+    const unsigned parts = RDKit::MolOps::getMolFrags(*molecule, part_of_atom);
+    check(parts <= 1, "must be one molecule, has ", parts,
+          " that no bond joins; give file=PATH, which says where they stand");
+    RDKit::MolOps::addHs(*molecule);
+    check(molecule->getNumAtoms() >= 1 && molecule->getNumAtoms() <= kMostAtomsOfSmiles, "must have 1 to ",
+          kMostAtomsOfSmiles, " atoms, has ", molecule->getNumAtoms());
+    use(*molecule, check);
+  } catch (const Error&) {
+    throw;
+  } catch (const std::exception& error) {
+    check(false, "RDKit says: ", printable(error.what(), 200));
+  }
+}
+
+SmilesMolecule read(const RDKit::ROMol& molecule) {
+  SmilesMolecule read;
+  int radicals = 0;
+  bool open = false;
+  for (const auto* atom : molecule.atoms()) {
+    read.numbers.push_back(atom->getAtomicNum());
+    radicals += static_cast<int>(atom->getNumRadicalElectrons());
+    open = open || RDKit::PeriodicTable::getTable()->getDefaultValence(atom->getAtomicNum()) < 0;
+  }
+  read.charge = RDKit::MolOps::getFormalCharge(molecule);
+  if (!open) {
+    read.unpaired = radicals;
+  }
+  return read;
+}
+
+}  // namespace
+}  // namespace weyl
+
+void weyl_rdkit_version(std::string& version) {
+  version = RDKit::rdkitVersion;
+}
+
+void weyl_rdkit_read(const std::string& smiles, weyl::SmilesMolecule& molecule) {
+  weyl::with_molecule(smiles,
+                      [&](const RDKit::ROMol& parsed, const auto&) { molecule = weyl::read(parsed); });
+}
+
+void weyl_rdkit_embed(const std::string& smiles, uint64_t seed, std::vector<double>& positions) {
+  weyl::with_molecule(smiles, [&](RDKit::ROMol& molecule, const auto& check) {
+    const bool mmff = RDKit::MMFF::MMFFMolProperties(molecule).isValid();
+    check(mmff || RDKit::UFF::getAtomTypes(molecule).second,
+          "neither MMFF94 nor UFF has parameters of it; give file=PATH");
+    auto how = RDKit::DGeomHelpers::ETKDGv3;
+    how.randomSeed = 1 + static_cast<int>(seed % 0x7ffffffe);  // RDKit's -1 is no seed, its 0 a constant
+    how.numThreads = 1;
+    how.maxIterations = weyl::kTries;
+    bool embedded = RDKit::DGeomHelpers::EmbedMolecule(molecule, how) >= 0;
+    if (!embedded) {
+      how.useRandomCoords = true;
+      embedded = RDKit::DGeomHelpers::EmbedMolecule(molecule, how) >= 0;
+    }
+    check(embedded, "RDKit finds no geometry of it in ", weyl::kTries,
+          " tries; are its stereocentres possible?");
+    // A start geometry need not be at rest: whether the steps do is not asked.
+    if (mmff) {
+      RDKit::MMFF::MMFFOptimizeMolecule(molecule, weyl::kForceFieldSteps);
+    } else {
+      RDKit::UFF::UFFOptimizeMolecule(molecule, weyl::kForceFieldSteps);
+    }
+    positions.clear();
+    for (const auto& place : molecule.getConformer().getPositions()) {
+      positions.insert(positions.end(), {place.x, place.y, place.z});
+    }
+    check(std::ranges::all_of(positions, [](double x) { return std::isfinite(x); }),
+          "RDKit's geometry of it has a number that is not finite");
+  });
+}

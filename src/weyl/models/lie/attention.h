@@ -1,0 +1,96 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "weyl/models/lie/options.h"
+#include "weyl/models/work.h"
+#include "weyl/nn/module.h"
+#include "weyl/ops/lie/attention.h"
+#include "weyl/ops/lie/pair_network.h"
+
+namespace weyl::lie {
+
+/// How the tokens of some of the graphs stand to each other, none of it changed by g -> a g: their logarithms pair by
+/// pair, for all layers, or, of very many pairs, only the elements that each layer takes them from.
+struct Part {
+  Segments graphs;
+  Tensor rows;      // (n) int64: which tokens of the batch these are; undefined: all, in their order
+  Tensor elements;  // (n, compact) float64
+  std::optional<Pairs> pairs;  // squares counted from the least of their row, which scores do not notice
+};
+
+/// The graphs with pairs and those without, each where there are any.
+struct Relations {
+  LieGroup group = LieGroup::se3;
+  ChartPolicy chart = ChartPolicy::mask;
+  std::vector<Part> parts;
+  Tensor
+      places;  // (N) int64: where each token is among those of all parts; undefined: there is one part at most
+};
+
+/// Each token's rows of x, one tensor for each part, in the batch's order again.
+Tensor in_order(const Relations& relations, const std::vector<Tensor>& parts);
+
+/// The relations of elements (N, compact) in float64, for layers in `dtype`: logarithms are made in float64 and rounded
+/// once, since what they lose the network amplifies. `by_squares`: scores are made of the squares (G); such layers can
+/// do without stored pairs, as they do for graphs of more than 128 tokens. That is each graph's own affair: a
+/// short one has the same bits beside a long one as alone. Without, squares are left as pairs_between makes them.
+/// ShapeError under ChartPolicy::error when a stored pair lies outside the chart; of the others the layers say it.
+Relations relate(LieGroup group, const Tensor& elements, const Segments& graphs, ChartPolicy chart,
+                 bool by_squares, at::ScalarType dtype);
+
+/// The scores of the heads of one layer, s_ij for the pairs of tokens (i, j) from w_ij, the orthonormal
+/// coordinates of log(g_i^-1 g_j). L layers, H heads, K blocks of the algebra, E coordinates, P pairs.
+struct LayerScore {
+  Tensor ratios;                                  // G: lambda / tau (H, K)
+  Tensor first, first_bias, second, second_bias;  // C: (32 H, E), (32 H), (H, 32), (H)
+  /// (P, H), up to constants of i; of pairs that are not present, anything.
+  Tensor operator()(const Pairs& pairs) const;
+
+  /// Attention by these scores inside each graph of the batch: values (N, H, C) of its tokens. ShapeError under
+  /// ChartPolicy::error when a pair is outside the chart.
+  Attention attend(const Relations& relations, const Tensor& values, const Segments& graphs) const;
+};
+
+class Score : public Module {
+ public:
+  /// The scores of all layers, made once a pass.
+  virtual std::vector<LayerScore> layers() const = 0;
+  /// Of one pair in one layer. `moved`: tokens depend on parameters, by model.lie.move_tokens.
+  virtual Work work(bool moved) const = 0;
+};
+
+/// G (paper, eqs. 2 and 3, section 4.3): s = -(sum_b lambda_b |w^(b)|^2) / tau, lambda = softplus(weight) + 0.001,
+/// tau = softplus(temperature) + 0.001. Parameters `weight` (L, H, K) and `temperature` (L, H), initialised at 0,
+/// so that s = -|w|^2.
+class NormScore : public Score {
+ public:
+  NormScore(int64_t layers, int64_t heads, int64_t blocks);
+  std::vector<LayerScore> layers() const override;
+  Work work(bool moved) const override {
+    return Work::product(static_cast<double>(heads_ * blocks_), moved ? 2 : 1);
+  }
+
+ private:
+  int64_t heads_, blocks_;
+  Tensor weight_, temperature_;
+};
+
+/// C (paper, section 5): a network E -> 32 -> 1 with one hidden layer and ReLU, for each layer and head.
+/// Parameters `first.weight` (L, 32 H, E), `first.bias` (L, 32 H), `second.weight` (L, H, 32), `second.bias` (L, H).
+class KernelScore : public Score {
+ public:
+  KernelScore(int64_t layers, int64_t heads, int64_t coordinates);
+  std::vector<LayerScore> layers() const override;
+  Work work(bool moved) const override;
+
+ private:
+  int64_t heads_, coordinates_;
+  Tensor first_weight_, first_bias_, second_weight_, second_bias_;
+};
+
+/// The score of variant G or C.
+std::shared_ptr<Score> make_score(const Options& options, int64_t blocks, int64_t coordinates);
+
+}  // namespace weyl::lie

@@ -1,0 +1,190 @@
+#include "weyl/study/audit/audit.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "weyl/carriers/origin.h"
+#include "weyl/core/check.h"
+#include "weyl/core/worst_of.h"
+#include "weyl/study/audit/auditor.h"
+
+namespace weyl {
+namespace {
+
+/// In place of 0 / 0, which is no number for a report: as if it were wholly wrong.
+constexpr double error_of_constants = 1;
+
+/// What claims cover.
+struct Covered {
+  bool rotations = false, reflections = false, translations = false, permutations = false,
+       left_motions = false;
+};
+
+Covered covered_by(const std::vector<Claim>& claims) {
+  Covered covered;
+  for (const Claim& claim : claims) {
+    covered.rotations |= claim.of == Claim::Of::rotations || claim.of == Claim::Of::rotoreflections;
+    covered.reflections |= claim.of == Claim::Of::rotoreflections;
+    covered.translations |= claim.of == Claim::Of::translations;
+    covered.permutations |= claim.of == Claim::Of::permutations;
+    covered.left_motions |= claim.of == Claim::Of::left_motions;
+  }
+  return covered;
+}
+
+bool has_reflections(const Claim& claim) {
+  return claim.of == Claim::Of::rotoreflections ||
+         (claim.of == Claim::Of::finite && claim.finite->has_reflections());
+}
+
+/// Transformations of points that no system claims, or this one does not: they must show.
+std::vector<Transformation> controls_of_points(const Symmetry& symmetry, const Schema& inputs) {
+  const Covered covered = covered_by(symmetry.exact);
+  const int64_t D = inputs.interface.dimension;
+  std::vector<Transformation> controls{shears(inputs)};
+  if (!covered.rotations && D > 1) {
+    controls.push_back(rotations(inputs, false, "rotation"));
+  }
+  // Where all rotations are exact and reflections nearly so, a mirror may show too little: it is measured, and no control.
+  const bool nearly = covered.rotations && covered_by(symmetry.approximate).reflections;
+  if (!nearly && std::none_of(symmetry.exact.begin(), symmetry.exact.end(), has_reflections)) {
+    controls.push_back(mirrors(inputs));
+  }
+  if (!covered.translations) {
+    controls.push_back(translations(inputs));
+    controls.back().name = "translation";
+  }
+  return controls;
+}
+
+std::vector<Transformation> controls_of_poses(const Symmetry& symmetry, const Schema& inputs) {
+  std::vector<Transformation> controls{right_factors(inputs)};
+  if (!covered_by(symmetry.exact).left_motions) {
+    controls.push_back(left_motions(inputs, "left multiplication"));
+  }
+  return controls;
+}
+
+/// A grid has no continuous motions to try: of rotations those that interpolate nothing.
+std::vector<Transformation> controls_of_grids(const Symmetry& symmetry, const Schema& inputs) {
+  std::vector<Transformation> controls{grid_shears(inputs)};
+  if (std::none_of(symmetry.exact.begin(), symmetry.exact.end(), has_reflections)) {
+    controls.push_back(grid_mirrors(inputs));
+  }
+  return controls;
+}
+
+std::vector<Transformation> controls_of(Carrier carrier, const Symmetry& symmetry, const Schema& inputs) {
+  if (carrier == Carrier::grid) {
+    return controls_of_grids(symmetry, inputs);
+  }
+  std::vector<Transformation> controls =
+      carrier == Carrier::points ? controls_of_points(symmetry, inputs) : controls_of_poses(symmetry, inputs);
+  if (!covered_by(symmetry.exact).permutations) {
+    controls.push_back(permutations(inputs));
+    controls.back().name = "permutation";
+  }
+  return controls;
+}
+
+}  // namespace
+
+std::string dtype_name(at::ScalarType dtype) {
+  return dtype == at::kDouble ? "float64" : "float32";
+}
+
+AuditReport audit(Model& model, const Task* task, const Batch& samples, const Schema& schema,
+                  const AuditOptions& options) {
+  const AuditOptions limits;
+  require<ConfigError>(options.tolerance_float32 <= limits.tolerance_float32 &&
+                           options.tolerance_float64 <= limits.tolerance_float64,
+                       "audit: tolerances may only be tightened below ", limits.tolerance_float32,
+                       " (float32) and ", limits.tolerance_float64, " (float64), got ",
+                       options.tolerance_float32, " and ", options.tolerance_float64);
+  require<ConfigError>(!options.dtypes.empty(), "audit: must have a dtype to check in, got none");
+  const bool centred = exact_under_translations(model);
+  const Batch exact = on_grid(centred ? shifted(samples, to_origin(samples.input), schema) : samples);
+  Schema inputs = schema;
+  inputs.labels.clear();
+  const int64_t D = schema.interface.dimension;
+
+  const auto carrier = static_cast<Carrier>(samples.input.index());
+  const Symmetry symmetry = model.symmetry_for(samples.input);
+  std::vector<Transformation> claims;
+  for (const Claim& claim : symmetry.exact) {
+    claims.push_back(transformation_of(claim, inputs));
+  }
+  if (centred && has_places(schema.interface)) {
+    claims.push_back(far_translations(inputs));
+  }
+  // What is not claimed must show.
+  const std::vector<Transformation> controls = controls_of(carrier, symmetry, inputs);
+
+  AuditReport report;
+  Auditor auditor(model, task, exact, options.elements, options.seed);
+  for (const at::ScalarType dtype : options.dtypes) {
+    auditor.set_dtype(dtype);
+    const double tolerance = dtype == at::kDouble ? options.tolerance_float64 : options.tolerance_float32;
+    for (const Transformation& claim : claims) {
+      const std::vector<double> errors = auditor.errors(claim);
+      for (size_t i = 0; i < errors.size(); ++i) {
+        if (auditor.absent(i)) {
+          continue;
+        }
+        const bool constant = auditor.constant(i);
+        report.claims.push_back({claim.name, auditor.labels()[i], dtype_name(dtype),
+                                 constant ? error_of_constants : errors[i], tolerance,
+                                 !constant && errors[i] <= tolerance, constant});
+      }
+    }
+  }
+  // In the last dtype, the finest by default.
+  const std::string dtype = dtype_name(options.dtypes.back());
+  const auto measure = [&](const Transformation& transformation, const std::string& group) {
+    const std::vector<double> errors = auditor.errors(transformation);
+    double worst = 0;
+    for (size_t i = 0; i < errors.size(); ++i) {
+      if (!group.empty() && !auditor.absent(i)) {
+        const bool constant = auditor.constant(i);
+        report.measures.push_back(
+            {group, auditor.labels()[i], dtype, constant ? error_of_constants : errors[i], constant});
+      }
+      worst = auditor.constant(i) ? worst : worst_of(worst, errors[i]);
+    }
+    return worst;
+  };
+  for (const Claim& claim : symmetry.approximate) {
+    if (carrier == Carrier::grid && claim.of != Claim::Of::finite) {
+      continue;  // it would measure the interpolation of the samples
+    }
+    measure(transformation_of(claim, inputs), claim.group);
+  }
+  if (carrier == Carrier::poses && inputs.interface.group != LieGroup::so2) {  // left and right are one there
+    measure(right_motions(inputs), "right multiplication");
+  }
+  // A control tells its worst output; of rotations every output is told, unless that was done just now.
+  const std::string rotations_as =
+      covered_by(symmetry.approximate).rotations ? "" : "SO(" + std::to_string(D) + ")";
+  for (const Transformation& control : controls) {
+    const double error = measure(control, control.name == "rotation" ? rotations_as : "");
+    // An error that is no number is none that the control was meant to find.
+    report.controls.push_back(
+        {control.name, error, control_at_least, std::isfinite(error) && error >= control_at_least});
+  }
+
+  for (size_t i = 0; i < auditor.labels().size(); ++i) {
+    if (auditor.absent(i)) {
+      report.absent.push_back(auditor.labels()[i]);
+    }
+  }
+  report.passed = !report.claims.empty();
+  for (const AuditClaim& claim : report.claims) {
+    report.passed &= claim.passed;
+  }
+  for (const AuditControl& control : report.controls) {
+    report.passed &= control.passed;
+  }
+  return report;
+}
+
+}  // namespace weyl

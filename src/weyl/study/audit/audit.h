@@ -1,0 +1,94 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "weyl/tasks/task.h"
+
+namespace weyl {
+
+/// "float64" or "float32", as reports name them.
+std::string dtype_name(at::ScalarType dtype);
+
+/// A claim of exactness, on one output in one dtype. An output whose root mean square is too small to divide by is
+/// constant and fails with an error of 1, like an output that is wholly wrong.
+struct AuditClaim {
+  std::string group, output, dtype;
+  double error = 0, tolerance = 0;
+  bool passed = false;
+  bool constant = false;
+};
+
+/// A control: a transformation that the model does not claim. Its error, the largest over the outputs, must show.
+struct AuditControl {
+  std::string transformation;
+  double error = 0, at_least = 0;
+  bool passed = false;
+};
+
+/// The error, output by output, of a symmetry that is not claimed to be exact: one that holds approximately, or
+/// rotations of space. Reported, never judged.
+struct AuditMeasure {
+  std::string group, output, dtype;
+  double error = 0;  // 1 for a constant output
+  bool constant = false;
+};
+
+struct AuditReport {
+  bool passed = false;  // whether every claim and every control passed
+  std::vector<AuditClaim> claims;
+  std::vector<AuditControl> controls;
+  std::vector<AuditMeasure> measures;
+  std::vector<std::string> absent;  // outputs that no sample has: a stress, where no sample has a volume
+};
+
+struct AuditOptions {
+  int64_t elements =
+      24;  // least number of random group elements for each claim; a finite group is checked whole
+  uint64_t seed = 0;
+  std::vector<at::ScalarType> dtypes{at::kFloat, at::kDouble};
+  double tolerance_float32 = 1e-5, tolerance_float64 = 1e-11;  // limits: may only be tightened
+};
+
+/// The least error of a control, ten times the widest tolerance. An error that exceeds it cannot be rounding, and a
+/// claim that is broken by less is caught by the tolerance itself.
+constexpr double control_at_least = 1e-4;
+
+/// Checks what a model claims (Model::symmetry) in float32 and float64, on its raw outputs and, with a task, on its
+/// predictions ("prediction.<name>"):
+///
+///   error = max |f(g x) - g f(x)| / rms(f(x))
+///
+/// over samples and group elements, with an element of its own for every graph. The root mean square is that of the
+/// output over the samples; for a scalar or a place its mean is removed first. An output is constant, and fails, where
+/// it is below 1e-8 in the dtype of the check or in float64. An output that is an element of a Lie group is compared
+/// entry by entry. For outputs of cells |.| is the root mean square over the cells of a sample, the largest over the
+/// samples. Left out are categories, which jump, and the stress of samples without a volume.
+///
+/// Claims are checked on these elements:
+///
+///   finite groups      every element
+///   continuous groups  random elements
+///   translations       up to the extent of the data, with positions and shifts on a grid (2^-23 of their reach) on
+///                      which their sum is exact in float32. Multivectors lie on no grid: what rounding their image
+///                      changes does not count
+///   far translations   up to 1e6 times the extent, for models that are exact under translations: each graph is
+///                      brought near the origin again, as their users do (carriers/origin.h)
+///   left motions       poses moved from the left cannot be exact in float32: f(x) is then the float64 output of the x
+///                      whose image the rounded poses are. Poses are put on their group first
+///
+/// Controls must show:
+///
+///   points   a shear, always; a rotation, a reflection, a translation, a permutation where not claimed. Where
+///            rotations are exact and reflections approximate, a reflection is measured instead
+///   poses    a right factor for each token, always; a left multiplication, a permutation where not claimed. One right
+///            factor for all tokens is measured
+///   grids    a shear by whole cells, always; a reflection where none is claimed. Claims are finite, those of
+///            Model::symmetry_for their shape; rotations by other angles would measure how samples are interpolated
+///
+/// The model is converted in place and comes back bit for bit, in the mode and dtype it had. ConfigError: a tolerance
+/// is loosened, or there is no dtype to check in.
+AuditReport audit(Model& model, const Task* task, const Batch& samples, const Schema& schema,
+                  const AuditOptions& options = {});
+
+}  // namespace weyl

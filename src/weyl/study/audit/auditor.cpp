@@ -1,0 +1,234 @@
+#include "weyl/study/audit/auditor.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
+#include <ATen/ops/index_select.h>
+#include <ATen/ops/isnan.h>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "weyl/core/check.h"
+#include "weyl/core/random.h"
+#include "weyl/models/constant_weights.h"
+
+namespace weyl {
+namespace {
+
+constexpr double constant_below = 1e-8;
+
+/// Graphs without a volume have no stress: every number of it is NaN.
+bool may_be_absent(const Quantity& q) {
+  return q.level == Level::graph && q.kind == Kind::symmetric_tensor;
+}
+
+/// The rows that have one number at least, int64.
+Tensor rows_with_values(const Tensor& values) {
+  return at::isnan(values).flatten(1).all(1).logical_not().nonzero().squeeze(1);
+}
+
+void append(const Named& values, const std::vector<Quantity>& quantities, std::vector<Tensor>& to) {
+  for (const Quantity& q : quantities) {
+    const auto found = values.find(q.name);
+    require(found != values.end(), "audit: the model must give the output '", q.name, "' it declares");
+    to.push_back(found->second.detach().to(at::kCPU, at::kDouble));
+  }
+}
+
+double root_mean_square(const Tensor& values, const Quantity& q, bool cells) {
+  if (values.numel() == 0) {
+    return 0;
+  }
+  if (cells && q.kind == Kind::scalar) {  // (B, c, cells...): the rows are the cells
+    const Tensor rows = values.flatten(2);
+    return std::sqrt((rows - rows.mean(at::IntArrayRef({0, 2}), true)).square().mean().item<double>());
+  }
+  const bool place = q.kind == Kind::element || has_place(q);
+  const bool centred = place || q.kind == Kind::scalar || q.kind == Kind::pseudoscalar;
+  const bool alone = values.size(0) == 1;  // a row that is its own mean
+  const Tensor v = centred && !alone ? values - values.mean(0, true) : values;
+  return std::sqrt(v.square().mean().item<double>());
+}
+
+/// Among thousands of cells the largest difference is that of the one where rounding happened to add up: the
+/// answer for a grid is all its cells.
+double audited_difference(const Tensor& a, const Tensor& b, bool cells) {
+  if (a.numel() == 0) {
+    return 0;
+  }
+  const Tensor off = (a - b).abs();
+  return cells ? std::sqrt(off.flatten(1).square().mean(1).max().item<double>()) : off.max().item<double>();
+}
+
+}  // namespace
+
+Auditor::Auditor(Model& model, const Task* task, const Batch& samples, int64_t elements, uint64_t seed)
+    : model_(model),
+      task_(task),
+      samples_(samples),
+      elements_(elements),
+      seed_(seed),
+      kept_dtype_(model.dtype()),
+      kept_training_(model.training()) {
+  samples_.labels.clear();
+  for (const Parameter& p : model.parameters()) {
+    kept_.push_back(p.tensor.detach().clone());
+  }
+  // The likeliest of classes jumps where two are equally likely: what it is taken from is audited.
+  for (const Quantity& q : model.interface.outputs) {
+    if (q.kind != Kind::category) {
+      raw_.push_back(q);
+      labels_.push_back(q.name);
+    }
+  }
+  if (task != nullptr) {
+    for (const Quantity& q : task->predictions(model.interface)) {
+      if (q.kind != Kind::category) {
+        predicted_.push_back(q);
+        labels_.push_back("prediction." + q.name);
+      }
+    }
+  }
+}
+
+Auditor::~Auditor() {
+  restore();
+  model_.train(kept_training_);
+}
+
+void Auditor::restore() {
+  at::NoGradGuard no_grad;
+  model_.to(kept_dtype_);
+  size_t i = 0;
+  for (const Parameter& p : model_.parameters()) {
+    p.tensor.detach().copy_(kept_[i++]);
+  }
+}
+
+/// Always from the kept weights, so that float64 is not what float32 left over.
+void Auditor::convert(at::ScalarType dtype) {
+  restore();
+  model_.to(dtype);
+  model_.train(false);
+}
+
+/// In float32 an output that does not change is never quite constant: rounding differs from sample to sample.
+void Auditor::find_constants() {
+  dtype_ = at::kDouble;
+  convert(dtype_);
+  const std::vector<Tensor> values = evaluate(to(samples_, at::kCPU, dtype_));
+  for (size_t i = 0; i < values.size(); ++i) {
+    const Tensor rows =
+        may_be_absent(quantity(i)) ? at::index_select(values[i], 0, rows_with_values(values[i])) : values[i];
+    constant_.push_back(root_mean_square(rows, quantity(i), of_cells(i)) < constant_below);
+  }
+}
+
+void Auditor::set_dtype(at::ScalarType dtype) {
+  if (constant_.empty()) {
+    find_constants();
+  }
+  dtype_ = dtype;
+  convert(dtype);
+  // The samples as the model sees them are the truth that is moved: rounding them is not the model's error.
+  rounded_ = to(samples_, at::kCPU, dtype);
+  base_ = evaluate(rounded_);
+  base_float64_.clear();
+  scales_.clear();
+  present_.clear();
+  for (size_t i = 0; i < labels_.size(); ++i) {
+    present_.push_back(may_be_absent(quantity(i)) ? rows_with_values(base_.at(i)) : Tensor());
+    scales_.push_back(root_mean_square(those_present(base_[i], i), quantity(i), of_cells(i)));
+  }
+}
+
+Tensor Auditor::those_present(const Tensor& values, size_t output) const {
+  const Tensor& rows = present_[output];
+  return rows.defined() ? at::index_select(values, 0, rows) : values;
+}
+
+bool Auditor::absent(size_t output) const {
+  return present_[output].defined() && present_[output].numel() == 0 && base_[output].numel() > 0;
+}
+
+bool Auditor::constant(size_t output) const {
+  return constant_[output] || scales_[output] < constant_below;  // not a number is not constant
+}
+
+std::vector<double> Auditor::errors(const Transformation& transformation) {
+  const int64_t B = std::max<int64_t>(1, rounded_.count());
+  const int64_t rounds = std::max<int64_t>(2, (std::max(elements_, transformation.order) + B - 1) / B);
+  std::vector<double> worst(labels_.size(), 0);
+  for (int64_t round = 0; round < rounds; ++round) {
+    Stream stream(seed_, "audit " + transformation.name, {static_cast<uint64_t>(round)});
+    const Moved moved = transformation.apply(rounded_, round, stream);
+    const std::vector<Tensor> seen = evaluate(moved.batch);
+    const std::vector<Tensor> expected = act(moved, outputs_before(moved));
+    for (size_t i = 0; i < labels_.size(); ++i) {
+      if (constant(i)) {
+        worst[i] = std::numeric_limits<double>::infinity();
+        continue;
+      }
+      const double difference =
+          audited_difference(those_present(seen[i], i), those_present(expected[i], i), of_cells(i));
+      const double error = difference / scales_[i];
+      worst[i] = std::isfinite(error) ? std::max(worst[i], error) : std::numeric_limits<double>::infinity();
+    }
+  }
+  return worst;
+}
+
+std::vector<Tensor> Auditor::evaluate(const Batch& batch) {
+  at::NoGradGuard no_grad;
+  const ConstantWeights constant(model_);
+  const Batch placed = to(batch, model_.device(), dtype_);
+  std::vector<Tensor> values;
+  append(model_(placed.input), raw_, values);
+  if (task_ != nullptr) {
+    append(task_->predict(model_, placed), predicted_, values);
+  }
+  return values;
+}
+
+/// What rounding the moved input does to a sensitive model is no lack of symmetry: the output to move is
+/// that of the input whose image the rounded one is, which takes float64; in float64 itself, and for turned
+/// points, to first order.
+std::vector<Tensor> Auditor::outputs_before(const Moved& moved) {
+  if (!moved.before) {
+    return base_;
+  }
+  const at::ScalarType dtype = std::exchange(dtype_, at::kDouble);
+  convert(dtype_);
+  std::vector<Tensor> values = evaluate(*moved.before);
+  if (moved.displaced) {
+    if (base_float64_.empty()) {
+      base_float64_ = evaluate(rounded_);
+    }
+    for (size_t i = 0; i < values.size(); ++i) {
+      values[i] = base_[i] + (values[i] - base_float64_[i]);
+    }
+  }
+  dtype_ = dtype;
+  convert(dtype_);
+  for (size_t i = 0; i < values.size() && moved.magnified != 1; ++i) {
+    values[i] = base_[i] + (values[i] - base_[i]) / moved.magnified;
+  }
+  return values;
+}
+
+std::vector<Tensor> Auditor::act(const Moved& moved, const std::vector<Tensor>& base) const {
+  std::vector<Tensor> values;
+  size_t first = 0;
+  for (const auto* quantities : {&raw_, &predicted_}) {
+    Named named;
+    for (size_t i = 0; i < quantities->size(); ++i) {
+      named[(*quantities)[i].name] = base[first + i];
+    }
+    append(moved.act(named, *quantities), *quantities, values);
+    first += quantities->size();
+  }
+  return values;
+}
+
+}  // namespace weyl

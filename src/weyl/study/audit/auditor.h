@@ -1,0 +1,63 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "weyl/study/audit/transformations.h"
+#include "weyl/tasks/task.h"
+
+namespace weyl {
+
+/// Measures how far the outputs of a model are from moving with its input. An audit (audit.h) judges the result.
+/// Outputs are the model's own, then with a task its predictions, "prediction.<name>". Categories are left out.
+class Auditor {
+ public:
+  /// `samples` are as `on_grid` gives them. `elements`: the least number of random elements for each transformation.
+  Auditor(Model& model, const Task* task, const Batch& samples, int64_t elements, uint64_t seed);
+  ~Auditor();  // restores the parameters, bit for bit, and the dtype and mode
+  Auditor(const Auditor&) = delete;
+  Auditor& operator=(const Auditor&) = delete;
+
+  /// Chooses the dtype and evaluates the samples in it. Must precede the first `errors`.
+  void set_dtype(at::ScalarType dtype);
+
+  const std::vector<std::string>& labels() const { return labels_; }
+  bool constant(size_t output) const;  // a root mean square below 1e-8, in this dtype or in float64
+  bool absent(size_t output) const;    // no sample has it: a stress, where none has a volume
+
+  /// max |f(g x) - g f(x)| / rms(f(x)) of each output, over samples and elements. For outputs of the cells of a grid
+  /// |.| is the root mean square over a sample's cells, not the largest. The error is infinite for a constant output
+  /// and where an output is not finite. A graph without a volume has no stress, which is NaN before and after and does
+  /// not count.
+  std::vector<double> errors(const Transformation& transformation);
+
+ private:
+  const Quantity& quantity(size_t i) const { return i < raw_.size() ? raw_[i] : predicted_[i - raw_.size()]; }
+  bool of_cells(size_t i) const {
+    return std::holds_alternative<Grid>(samples_.input) && quantity(i).level == Level::node;
+  }
+  void convert(at::ScalarType dtype);
+  void restore();
+  void find_constants();
+  std::vector<Tensor> evaluate(const Batch& batch);
+  std::vector<Tensor> outputs_before(const Moved& moved);
+  Tensor those_present(const Tensor& values, size_t output) const;
+  std::vector<Tensor> act(const Moved& moved, const std::vector<Tensor>& base) const;
+
+  Model& model_;
+  const Task* task_;
+  Batch samples_, rounded_;
+  int64_t elements_;
+  uint64_t seed_;
+  std::vector<Quantity> raw_, predicted_;
+  std::vector<std::string> labels_;
+  std::vector<Tensor> kept_, base_;
+  std::vector<Tensor> base_float64_;  // the same in float64, where it was asked for
+  at::ScalarType kept_dtype_, dtype_ = at::kFloat;
+  bool kept_training_;
+  std::vector<double> scales_;
+  std::vector<bool> constant_;   // in float64
+  std::vector<Tensor> present_;  // the rows of each output that are not NaN, where NaN is no fault
+};
+
+}  // namespace weyl

@@ -1,0 +1,87 @@
+#include "weyl/tasks/task.h"
+
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+#include "weyl/tasks/classification.h"
+#include "weyl/tasks/completion.h"
+#include "weyl/tasks/force_field.h"
+#include "weyl/tasks/property.h"
+#include "weyl/tasks/rigid_motion.h"
+#include "weyl/tasks/segmentation.h"
+#include "weyl/tasks/trajectory.h"
+
+namespace weyl {
+namespace {
+
+bool through_derivatives(const Task* task) {
+  return task != nullptr && !task->differentiated_by().empty();
+}
+
+}  // namespace
+
+double training_flops(const Model& model, const Task* task, double tokens) {
+  const Work work = model.work_of_token();
+  return (through_derivatives(task) ? 6 * work.forward : work.training()) * tokens;
+}
+
+double predicting_flops(const Model& model, const Task* task, double tokens) {
+  return (through_derivatives(task) ? 3 : 1) * model.work_of_token().forward * tokens;
+}
+
+namespace {
+
+std::unique_ptr<Task> make(const TrajectoryOptions& o) {
+  return std::make_unique<Trajectory>(o);
+}
+std::unique_ptr<Task> make(const CompletionOptions& o) {
+  return std::make_unique<Completion>(o);
+}
+std::unique_ptr<Task> make(const ClassificationOptions& o) {
+  return std::make_unique<Classification>(o);
+}
+std::unique_ptr<Task> make(const SegmentationOptions& o) {
+  return std::make_unique<Segmentation>(o);
+}
+std::unique_ptr<Task> make(const ForceFieldOptions& o) {
+  return std::make_unique<ForceField>(o);
+}
+std::unique_ptr<Task> make(const PropertyOptions& o) {
+  return std::make_unique<Property>(o);
+}
+
+std::unique_ptr<Task> make(const RigidMotionOptions& o) {
+  return std::make_unique<RigidMotion>(o);
+}
+
+}  // namespace
+
+std::unique_ptr<Task> make_task(const TaskOptions& options) {
+  return std::visit([](const auto& o) { return make(o); }, options.task);
+}
+
+void require_labels(const Task& task, const Schema& data) {
+  std::string has;
+  for (const auto& q : data.labels) {
+    has += (has.empty() ? "'" : ", '") + q.name + "'";
+  }
+  std::string beside;
+  for (const auto& name : data.unread) {
+    beside += (beside.empty() ? "; its files also have '" : ", '") + printable(name, 400) + "'";
+  }
+  for (const auto& wanted : task.labels()) {
+    const Quantity* found = find_quantity(data.labels, wanted.name);
+    require<DataError>(found != nullptr, "task ", task.name(), ": needs the label '", wanted.name,
+                       "', the data set has ", has.empty() ? "none" : has, beside);
+    const bool any = wanted.channels == 0;
+    require<DataError>(found->level == wanted.level && found->kind == wanted.kind &&
+                           (any || found->channels == wanted.channels),
+                       "task ", task.name(), ": the label '", wanted.name, "' must be a ",
+                       kind_names[static_cast<int>(wanted.kind)], " of ",
+                       level_names[static_cast<int>(wanted.level)], " level with ",
+                       any ? "any number of" : std::to_string(wanted.channels),
+                       " channel(s), the data set's is a ", kind_names[static_cast<int>(found->kind)], " of ",
+                       level_names[static_cast<int>(found->level)], " level with ", found->channels);
+  }
+}
+
+}  // namespace weyl

@@ -1,0 +1,526 @@
+#include "weyl/train/loop/trainer.h"
+
+#include <ATen/Context.h>
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "weyl/carriers/faulty_sample.h"
+#include "weyl/core/check.h"
+#include "weyl/core/random.h"
+#include "weyl/saved/evaluate.h"
+#include "weyl/tasks/task.h"
+#include "weyl/train/loop/accumulate.h"
+#include "weyl/train/loop/changes_on_resume.h"
+#include "weyl/train/loop/compute_settings.h"
+#include "weyl/train/loop/loading.h"
+#include "weyl/train/loop/overflow.h"
+
+namespace weyl {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point then) {
+  return std::chrono::duration<double>(Clock::now() - then).count();
+}
+
+std::shared_ptr<const Dataset> training_set(const Splits& data) {
+  require<ConfigError>(data.train != nullptr && data.train->size() > 0,
+                       "train: data must have training samples, got none");
+  return data.train;
+}
+
+// Parameters that a step changes without the optimiser: running statistics.
+NamedTensors statistics_of(const Model& model) {
+  NamedTensors statistics;
+  for (const Parameter& p : model.parameters()) {
+    if (!p.trainable) {
+      statistics[p.name] = p.tensor.detach().clone();
+    }
+  }
+  return statistics;
+}
+
+}  // namespace
+
+Trainer::Trainer(SavedModel saved, const TrainOptions& options, Splits data, std::string run,
+                 TrainObserver* observer, std::function<bool()> stop, const Systems& systems)
+    : saved_(std::move(saved)),
+      systems_(systems),
+      data_(std::move(data)),
+      run_(std::move(run)),
+      observer_(observer),
+      stop_(std::move(stop)),
+      options_(options),
+      schedule_(options_),
+      loader_(training_set(data_), loader_options(options_, *saved_.model, saved_.task.get()),
+              static_cast<uint64_t>(options_.seed)),
+      optimiser_(saved_.model->parameters(), options_.optimiser),
+      late_(!saved_.model->device().is_cpu() || ReadLate::active()) {
+  static TrainObserver nobody;
+  observer_ = observer_ != nullptr ? observer_ : &nobody;
+  require<ConfigError>(options_.precision != Precision::bf16 || saved_.model->device().is_cuda(),
+                       "train.precision: bf16 must run on a CUDA device, got ", saved_.model->device().str());
+  if (options_.average) {
+    average_.emplace(saved_.model->parameters(), *options_.average, options_.average_warmup);
+  }
+  best_ = best_metric_of(options_.best, *saved_.task, saved_.model->interface, data_.valid.get());
+  if (best_) {
+    for (const MetricName& metric :
+         saved_.task->meter(saved_.model->interface)->names(data_.valid->schema())) {
+      metrics_.push_back(metric.name);
+    }
+    std::sort(metrics_.begin(), metrics_.end());
+  }
+  nominal_ = saved_.model->work_of_token().nominal;
+  require<ConfigError>(!options_.flops || nominal_ > 0,
+                       "train.flops: the model must have nominal FLOPs, got one without weights");
+  watch_.emplace(nullptr, nullptr);
+}
+
+void Trainer::set_on_stop_request(const OnStopRequest& on_stop_request) {
+  watch_.emplace(stop_, [this, on_stop_request] { save_and(on_stop_request); });
+}
+
+void Trainer::load(const Resumed& resumed) {
+  load_parameters(*saved_.model, resumed.weights, resumed.file);
+  optimiser_.load(resumed.optimiser, resumed.file);
+  require<DataError>(average_.has_value() == !resumed.average.empty(), resumed.file, ": average must be ",
+                     average_ ? "there, as train.average asks" : "absent, as in the recipe");
+  if (average_) {
+    average_->load(resumed.average, resumed.file);
+  }
+  state_ = resumed.state;
+  if (!state_.tokens) {
+    state_.tokens = tokens_until(state_.epoch, state_.batch);
+  }
+  schedule_.load(state_.schedule);
+  resumed_ = resumed.recipe.train;
+  if (const auto batches = static_cast<int64_t>(loader_.plan(state_.epoch).size()); state_.batch >= batches) {
+    require<DataError>(resumed.data_changed, resumed.file, ": metadata 'state': 'batch' must be below ",
+                       batches, ", the batches of an epoch, got ", state_.batch);
+    ++state_.epoch;
+    state_.batch = 0;
+  }
+}
+
+int64_t Trainer::steps_per_epoch() const {
+  const auto batches = static_cast<int64_t>(loader_.plan(0).size());
+  return (batches + options_.accumulate - 1) / options_.accumulate;
+}
+
+int64_t Trainer::tokens_until(int64_t epoch, int64_t batch) const {
+  int64_t cropped = 1;
+  const auto axes = static_cast<size_t>(saved_.model->interface.dimension);
+  for (size_t a = 0; a < axes && !options_.crop.empty(); ++a) {  // one number: along all
+    cropped *= options_.crop[std::min(a, options_.crop.size() - 1)];
+  }
+  const auto tokens_of = [&](int64_t sample) {
+    return options_.crop.empty() ? data_.train->tokens(sample) : cropped;
+  };
+  int64_t tokens = 0;
+  for (int64_t sample = 0; epoch > 0 && sample < data_.train->size(); ++sample) {
+    tokens += epoch * tokens_of(sample);
+  }
+  const auto plan = loader_.plan(epoch);
+  for (size_t b = 0; b < plan.size() && static_cast<int64_t>(b) < batch; ++b) {
+    for (const int64_t sample : plan[b]) {
+      tokens += tokens_of(sample);
+    }
+  }
+  return tokens;
+}
+
+Elapsed Trainer::elapsed() const {
+  const double part = static_cast<double>(state_.batch) / static_cast<double>(loader_.batches());
+  return {state_.step, static_cast<double>(state_.epoch) + part, seconds_before_ + since(start_),
+          nominal_ * static_cast<double>(state_.tokens.value_or(0))};
+}
+
+// Opens the journal and, of a new run, saves the model as it starts.
+void Trainer::begin() {
+  start_ = saved_at_ = Clock::now();
+  saved_.model->train(true);
+  loader_.start(state_.epoch, state_.batch);
+  if (best_) {
+    // One sample, to fail before the first step if validation would.
+    const int64_t first[] = {0};
+    const auto one = std::make_shared<InMemory>(data_.valid->batch(first), data_.valid->schema());
+    const StopRequestWatch::Section section(*watch_);
+    evaluate(*saved_.model, *saved_.task, one, evaluate_options(options_, "validation data"));
+  }
+  journal_.emplace(run_, metrics_, state_.step, state_.metrics_bytes);
+  for (const std::string& line : journal_->damages()) {
+    observer_->noted(line);
+  }
+  seconds_before_ = journal_->seconds_before();
+  if (resumed_ && options_.max_seconds && state_.step > 0 && !(seconds_before_ > 0)) {
+    observer_->noted(text(run_, "/timing.csv: has no seconds of the ", state_.step,
+                          " steps before, so that train.max_seconds counts from here"));
+  }
+  const Elapsed now = elapsed();
+  if (!resumed_) {
+    save();
+  } else if (!same_budget(*resumed_, options_)) {
+    observer_->noted(change_of_budget(*resumed_, options_, state_.schedule, now));
+  }
+  if (state_.unvalidated) {
+    const double mean = state_.loss_sum / static_cast<double>(std::max<int64_t>(state_.summed, 1));
+    tick_ = {now, schedule_.fraction(now), mean, *state_.unvalidated, 0};
+  }
+}
+
+TrainResult Trainer::run() {
+  begin();
+  const auto out_of_patience = [&] { return options_.patience && state_.waited >= *options_.patience; };
+  bool done = schedule_.finished(elapsed()) || out_of_patience();
+  if (done && resumed_ && !state_.unvalidated) {
+    observer_->noted(finished_text(run_, options_, elapsed(), out_of_patience()));
+  }
+  while (!done || state_.unvalidated) {
+    if (stop_ && stop_()) {
+      settle();
+      if (unsaved_) {
+        save();
+      }
+      return result(Ending::interrupted);
+    }
+    if (!state_.unvalidated) {
+      const double before = elapsed().epoch;
+      train_step();
+      done = schedule_.finished(elapsed());
+      const auto interval = [&](double epoch) { return std::floor(epoch / options_.evaluate_every); };
+      const bool validates = done || interval(elapsed().epoch) > interval(before);
+      if (validates || log_due() || save_due()) {
+        settle();
+      }
+      if (validates) {
+        state_.unvalidated = tick_.rate;
+      }
+    }
+    std::optional<Metrics> valid;
+    if (state_.unvalidated) {
+      valid = validate();
+      state_.unvalidated.reset();
+      done = done || out_of_patience();
+    }
+    if (done || valid || log_due()) {
+      log(valid);
+    }
+    if (done || save_due()) {
+      settle();
+      save();
+    }
+  }
+  TrainResult end = result(out_of_patience() ? Ending::patience : Ending::finished);
+  if (data_.test && data_.test->size() > 0) {
+    const SavedModel best = load_model(run_, saved_.model->device(), {}, systems_);
+    const StopRequestWatch::Section section(*watch_);
+    end.test = evaluate(*best.model, *best.task, data_.test, evaluate_options(options_, "test data"));
+  }
+  return end;
+}
+
+void Trainer::train_step() {
+  try {
+    take_step();
+  } catch (const ShapeError& error) {
+    const std::vector<int64_t> samples = samples_of_step();
+    settle();  // the step before, which may be what is at fault
+    blame_sample("training data", error, samples, [&](int64_t sample) {
+      saved_.task->step(*saved_.model, loader_.alone(state_.epoch, sample));
+    });
+  }
+}
+
+std::vector<int64_t> Trainer::samples_of_step() const {
+  std::vector<int64_t> samples;
+  const auto plan = loader_.plan(state_.epoch);
+  const auto batches = static_cast<int64_t>(plan.size());
+  for (auto b = state_.batch; b < std::min(state_.batch + options_.accumulate, batches); ++b) {
+    samples.insert(samples.end(), plan[static_cast<size_t>(b)].begin(), plan[static_cast<size_t>(b)].end());
+  }
+  return samples;
+}
+
+void Trainer::refuse_step(const StepNumbers& numbers) {
+  const std::vector<int64_t> samples = samples_of_step();
+  std::vector<int64_t> others;  // evenly spread over the set
+  constexpr int64_t most = 8;
+  const int64_t n = data_.train->size();
+  for (int64_t k = 0; k < most && k < n; ++k) {
+    const int64_t sample = k * n / std::min(most, n);
+    if (std::ranges::find(samples, sample) == samples.end()) {
+      others.push_back(sample);
+    }
+  }
+  const FailedStep step{.data = data_.train.get(),
+                        .samples = samples,
+                        .others = others,
+                        .alone = [&](int64_t sample) { return loader_.alone(state_.epoch, sample); },
+                        .statistics = &statistics_before_};
+  const Overflow found = explain_overflow(*saved_.model, *saved_.task, step, options_);
+  const std::string line = text("train: loss and gradient must be finite, got ", numbers.loss, " and norm ",
+                                numbers.norm, " at step ", state_.step + 1, "; ", found.why,
+                                "; the state before the step is saved in ", run_, "/last");
+  if (found.of_samples) {
+    throw DataError(line);
+  }
+  throw Error(line);
+}
+
+std::vector<Batch> Trainer::batches_of_step() {
+  const Timed timed(times_.batch);
+  std::vector<Batch> batches;
+  while (static_cast<int64_t>(batches.size()) < options_.accumulate) {
+    auto batch = loader_.next();
+    if (!batch) {
+      break;
+    }
+    batches.push_back(std::move(*batch));
+  }
+  return batches;
+}
+
+LateNumbers Trainer::gradients_of(const std::vector<Batch>& batches) {
+  const Tensor loss = accumulate_gradients(*saved_.model, *saved_.task, batches, options_, times_);
+  const Timed timed(times_.optimiser);
+  return late_ ? LateNumbers(loss, optimiser_.clip_gradients_on_device())
+               : LateNumbers({loss.item<double>(), optimiser_.clip_gradients()});
+}
+
+void Trainer::take_step() {
+  const double factor = schedule_.factor(elapsed());
+  const uint64_t draws =
+      Stream(static_cast<uint64_t>(options_.seed), "step", {static_cast<uint64_t>(state_.step)}).bits();
+  statistics_before_ = statistics_of(*saved_.model);
+  times_before_ = times_;
+  int64_t tokens = 0;
+  std::optional<LateNumbers> numbers;
+  {
+    const StopRequestWatch::Section section(*watch_);
+    const std::vector<Batch> batches = batches_of_step();
+    for (const Batch& batch : batches) {
+      tokens += batch.tokens();
+    }
+    at::manual_seed(draws);
+    numbers.emplace(gradients_of(batches));
+  }
+  settle();  // the step before: the weights are still those that it has left
+  {
+    const Timed timed(times_.optimiser);
+    if (numbers->may_be_finite()) {
+      optimiser_.step(factor, numbers->found_inf());
+    }
+    optimiser_.clear_gradients();
+  }
+  {
+    const Timed timed(times_.logging);
+    queued_.emplace(Queued{state_.step,
+                           state_.epoch,
+                           state_.batch,
+                           state_.tokens,
+                           std::exchange(statistics_before_, {}),
+                           times_before_,
+                           {},
+                           std::move(*numbers)});
+    ++state_.step;
+    state_.tokens = state_.tokens.value_or(0) + tokens;
+    ++times_.steps;
+    unsaved_ = true;
+    state_.batch = loader_.position();
+    if (state_.batch == loader_.batches()) {
+      ++state_.epoch;
+      state_.batch = 0;
+      loader_.start(state_.epoch);
+    }
+    const Elapsed now = elapsed();
+    queued_->tick = {now, schedule_.fraction(now), 0, options_.optimiser.rate * factor, 0};
+  }
+  times_before_ = times_;  // of the state that is saved where the run is left while the numbers are read
+  if (!late_) {
+    settle();
+  }
+}
+
+// Reads the numbers of the queued step, which is then done, or refused.
+void Trainer::settle() {
+  if (!queued_) {
+    return;
+  }
+  {
+    const Timed timed(times_.optimiser);
+    const StopRequestWatch::Section section(*watch_);
+    queued_->numbers.read();  // for which the device may need as long as for a step
+  }
+  {
+    const Timed timed(times_.optimiser);
+    settle_state();
+  }
+  const Queued step = std::move(*queued_);
+  queued_.reset();
+  const StepNumbers numbers = step.numbers.read();
+  if (!numbers.finite()) {
+    times_ = step.times;
+    save();
+    refuse_step(numbers);
+  }
+  tick_ = step.tick;
+  tick_.loss = numbers.loss;
+  tick_.gradient_norm = numbers.norm;
+  observer_->stepped(tick_);
+}
+
+// What is saved becomes that after the queued step; where its numbers are not finite, that before it: the optimiser has
+// changed nothing then. The watch may have done so.
+void Trainer::settle_state() {
+  if (std::exchange(queued_->settled, true)) {
+    return;
+  }
+  const StepNumbers numbers = queued_->numbers.read();
+  if (!numbers.finite()) {
+    state_.step = queued_->step;
+    state_.epoch = queued_->epoch;
+    state_.batch = queued_->batch;
+    state_.tokens = queued_->tokens;
+    statistics_before_ = queued_->statistics;
+    times_before_ = queued_->times;
+    return;
+  }
+  if (average_) {
+    average_->update(statistics_before_);
+  }
+  state_.loss_sum += numbers.loss;
+  state_.gradient_norm_sum += numbers.norm;
+  ++state_.summed;
+}
+
+std::optional<Metrics> Trainer::validate() {
+  if (!best_) {
+    return {};
+  }
+  const Timed timed(times_.validation);
+  times_before_ = times_;
+  const WithAverage averaged(average_ ? &*average_ : nullptr, *saved_.model);
+  Metrics metrics;
+  {
+    const StopRequestWatch::Section section(*watch_);
+    metrics =
+        evaluate(*saved_.model, *saved_.task, data_.valid, evaluate_options(options_, "validation data"))
+            .metrics;
+  }
+  const MetricValue value = best_->of(metrics);
+  const double loss = best_->loss_of(metrics);
+  const bool lower = best_->lower_is_better(), defined = std::isfinite(value.value);
+  const bool improved =
+      defined && (!state_.best || (lower ? value.value < *state_.best : value.value > *state_.best));
+  // Of equal ones the model of the lower loss is better; for patience that is no improvement.
+  const bool tie_won = defined && !improved && value.value == *state_.best && std::isfinite(loss) &&
+                       state_.best_loss && loss < *state_.best_loss;
+  const bool better = improved || tie_won;
+  if (!defined && !told_undefined_) {
+    told_undefined_ = true;
+    observer_->noted(text(best_->name(), " is ", std::isnan(value.value) ? "not defined" : "not finite",
+                          " on the validation data at step ", state_.step,
+                          ": such a model is never the best"));
+  }
+  schedule_.observe(value.value, lower);
+  state_.waited = improved ? 0 : state_.waited + 1;
+  if (better) {
+    state_.best = value.value;
+    state_.best_loss = std::isfinite(loss) ? std::optional(loss) : std::nullopt;
+    state_.best_step = state_.step;
+    save_best(run_, saved_, state_, elapsed().epoch, best_->name(), value);
+  }
+  observer_->validated(tick_, metrics, better);
+  return metrics;
+}
+
+void Trainer::log(const std::optional<Metrics>& metrics) {
+  {
+    const Timed timed(times_.logging);
+    const double n = static_cast<double>(std::max<int64_t>(state_.summed, 1));
+    JournalRow row{
+        state_.step, elapsed().epoch, tick_.rate, state_.loss_sum / n, state_.gradient_norm_sum / n, {}};
+    for (const auto& [name, metric] : metrics.value_or(Metrics{})) {
+      row.valid[name] = metric.value;
+    }
+    journal_->record(row);
+    state_.loss_sum = state_.gradient_norm_sum = 0;
+    state_.summed = 0;
+  }
+  journal_->record_times(state_.step, elapsed().seconds, times_);
+  times_ = {};
+}
+
+bool Trainer::log_due() const {
+  return state_.step % options_.log_every_steps == 0;
+}
+
+bool Trainer::save_due() const {
+  return (options_.save_every_steps > 0 && state_.step % options_.save_every_steps == 0) ||
+         since(saved_at_) >= options_.save_every_seconds;
+}
+
+void Trainer::save() {
+  {
+    const Timed timed(times_.saving);
+    save_state();
+  }
+  if (times_.steps > 0) {
+    journal_->record_times(state_.step, elapsed().seconds, times_);
+    times_ = {};
+  }
+  saved_at_ = Clock::now();
+  unsaved_ = false;
+  observer_->saved(run_ + "/last", state_.step);
+}
+
+void Trainer::save_state() {
+  state_.schedule = schedule_.state();
+  state_.metrics_bytes = journal_->sync_metrics();
+  save_checkpoint(run_, saved_, state_, optimiser_, average_ ? &*average_ : nullptr, statistics_before_);
+}
+
+// On the watch's thread, while the training computes: reads what a Section keeps as it is, and settles the queued step,
+// which the training does not again.
+void Trainer::save_and(const OnStopRequest& on_stop_request) {
+  TrainResult end;
+  std::exception_ptr error;
+  try {
+    if (queued_) {
+      settle_state();
+    }
+    if (unsaved_) {
+      save_state();
+      if (times_before_.steps > 0) {
+        journal_->record_times(state_.step, elapsed().seconds, times_before_);
+      }
+    }
+    end = result(Ending::interrupted);
+  } catch (...) {
+    error = std::current_exception();
+  }
+  on_stop_request(end, error);
+}
+
+TrainResult Trainer::result(Ending ending) const {
+  const Elapsed now = elapsed();
+  const int64_t tokens = state_.tokens.value_or(0);
+  TrainResult r{.run = run_,
+                .steps = state_.step,
+                .seconds = now.seconds,
+                .tokens = tokens,
+                .flops = training_flops(*saved_.model, saved_.task.get(), static_cast<double>(tokens)),
+                .nominal_flops = now.flops,
+                .ending = ending};
+  if (state_.best) {
+    const auto file = SafetensorsFile(model_file(run_));
+    r.best = Best{best_ ? best_->name() : saved_.task->headline(),
+                  read_summary(file.header(), file.path()).unit, *state_.best, state_.best_step};
+  }
+  return r;
+}
+
+}  // namespace weyl

@@ -1,0 +1,90 @@
+// Meshes of OBJ, PLY, OFF and STL: a tetrahedron of each, and what is refused (tools/goldens/broken_bodies.py).
+#include "weyl/data/clouds/mesh_file.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/data/folder.h"
+#include "tests/data/refusals.h"
+#include "weyl/data/clouds/ply.h"
+
+namespace weyl {
+namespace mesh_file_test {
+
+const std::string fixtures = WEYL_SOURCE_DIR "/tests/fixtures/";
+
+/// The corners of the triangles, by their coordinates.
+std::vector<double> corners_of(const Mesh& mesh) {
+  std::vector<double> corners;
+  for (const int64_t at : mesh.triangles) {
+    corners.insert(corners.end(), mesh.vertices.begin() + 3 * at, mesh.vertices.begin() + 3 * at + 3);
+  }
+  return corners;
+}
+
+TEST(MeshFiles, AreTheSameTetrahedron) {
+  const Mesh expected =
+      parse_off("OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n", "off");
+  for (const char* name : {"tetrahedron.obj", "tetrahedron_back.obj", "tetrahedron.ply",
+                           "tetrahedron_binary.ply", "tetrahedron.stl", "tetrahedron_text.stl"}) {
+    const Mesh mesh = read_mesh(fixtures + "meshes/" + name);
+    EXPECT_EQ(mesh.vertex_count(), 4) << name;
+    EXPECT_EQ(corners_of(mesh), corners_of(expected)) << name;
+  }
+  const Mesh off = read_mesh(fixtures + "shapes/tetrahedron.off");
+  EXPECT_EQ(off.triangle_count(), 4);
+}
+
+TEST(MeshFiles, CutFacesIntoFans) {
+  const std::string quad = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3 4\n";
+  EXPECT_EQ(parse_obj(quad, "quad").triangles, (std::vector<int64_t>{0, 1, 2, 0, 2, 3}));
+  EXPECT_TRUE(parse_obj("o one\n" + quad, "quad").objects.empty());
+  const Mesh two = parse_obj("o one\n" + quad + "o two\n" + quad, "quad");
+  EXPECT_EQ(two.objects, (std::vector<int64_t>{1, 1, 2, 2}));
+  const std::string ply =
+      "ply\nformat ascii 1.0\nelement face 1\nproperty uchar red\nproperty list uchar int vertex_index\n"
+      "element vertex 4\nproperty float x\nproperty float y\nproperty float z\nend_header\n"
+      "7 4 0 1 2 3\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n";
+  EXPECT_EQ(parse_ply_mesh(ply, "ply").triangles, (std::vector<int64_t>{0, 1, 2, 0, 2, 3}));
+  EXPECT_EQ(parse_ply_mesh(ply, "ply").vertex_count(), 4);
+}
+
+TEST(MeshFiles, AreRefusedWithOneLine) {
+  expect_refusals(
+      "mesh",
+      {
+          {"empty_obj", "the mesh must have vertices, it is empty"},
+          {"no_faces_obj", "the mesh must have faces, it has none"},
+          {"object_without_faces_obj", "line 10: object 'two' must have faces, it has vertices alone"},
+          {"corner_beyond_obj",
+           "line 5: corners must be vertices 1 .. 4 (or -1 .. back from the last), got 5"},
+          {"corner_zero_obj", "got 0"},
+          {"corner_back_obj", "got -5"},
+          {"corner_word_obj", "line 2: a corner must be a whole number, got 'a'"},
+          {"two_corners_obj", "line 5: a face must have at least 3 corners, got 2"},
+          {"flat_obj", "triangle 1 must have an area, it has none (corners 0, 0, 1)"},
+          {"nan_vertex_obj", "line 1: coordinates must be finite, got nan"},
+          {"two_numbers_obj", "line 1: a vertex must have three numbers, got the end of the line"},
+          {"words_obj", "line 1: a vertex must have three numbers, got 'zero'"},
+          {"empty_stl", "must begin with solid (text) or have a header of 84 bytes (binary)"},
+          {"cut_stl", "must have 50 bytes for each of its 4 triangles after a header of 84, has 274 bytes"},
+          {"more_stl", "has 285 bytes"},
+          {"huge_count_stl", "its 4294967295 triangles"},
+          {"nan_corner_stl", "triangle 2: coordinates must be finite, got nan"},
+          {"no_triangles_stl", "the mesh must have vertices, it is empty"},
+          {"no_end_stl", "must end with endsolid, ends after 4 triangles"},
+          {"four_corners_stl", "triangle 0 must have 3 corners, has more"},
+          {"word_stl", "triangle 0: coordinates must be finite numbers, got 'one'"},
+          {"no_faces_ply", "the mesh must have faces, it has none"},
+          {"corner_beyond_ply", "corners must be vertices 0 .. 3, triangle 0 has 4"},
+          {"negative_corner_ply", "corners must be vertices 0 .. 3, triangle 0 has -1"},
+          {"two_corners_ply", "face 0 must have at least 3 corners, has 2"},
+          {"two_corners_binary_ply", "face 0 must have at least 3 corners, has 2"},
+          {"cut_face_ply", "there is none for 'vertex_indices'"},
+          {"flat_ply", "triangle 0 must have an area, it has none (corners 0, 1, 1)"},
+          {"mesh_step", "a mesh must be of .obj, .off, .ply or .stl"},
+      },
+      [](const std::string& path) { read_mesh(path); });
+}
+
+}  // namespace mesh_file_test
+}  // namespace weyl

@@ -1,0 +1,183 @@
+#include "weyl/data/poses/pose_file.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "weyl/core/check.h"
+#include "weyl/core/worst_of.h"
+
+namespace weyl {
+namespace pose_file_test {
+
+const std::string fixtures = WEYL_SOURCE_DIR "/tests/fixtures/poses/";
+
+/// The largest entry of R^T R - 1 over all poses.
+double off_rotation(const PoseTrajectory& t) {
+  double worst = 0;
+  for (int64_t p = 0; p < t.size(); ++p) {
+    const double* g = &t.matrices[16 * p];
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j < 3; ++j) {
+        double sum = i == j ? -1 : 0;
+        for (int k = 0; k < 3; ++k) {
+          sum += g[4 * k + i] * g[4 * k + j];
+        }
+        worst = worst_of(worst, std::abs(sum));
+      }
+    }
+  }
+  return worst;
+}
+
+TEST(PoseFile, ReadsTum) {
+  const PoseTrajectory t = read_poses(fixtures + "desk.tum.txt");
+  EXPECT_EQ(t.format, PoseFormat::tum);
+  ASSERT_EQ(t.size(), 12);
+  EXPECT_EQ(t.start, "1305031098.6659");
+  EXPECT_EQ(t.times[0], 0);
+  EXPECT_NEAR(t.times[11], 0.3663, 1e-6);
+  EXPECT_EQ(t.matrices[3], 1.3405);
+  EXPECT_EQ(t.matrices[16 * 11 + 11], 1.5365);
+  // q = (x, y, z, w) = (0.7867, -0.1209, 0.5184, 0.3127): R_00 = 1 - 2 (y^2 + z^2), R_10 = 2 (x y + z w)
+  EXPECT_NEAR(t.matrices[0], 0.4333, 2e-4);
+  EXPECT_NEAR(t.matrices[4], 0.1340, 2e-4);
+  EXPECT_LT(off_rotation(t), 1e-15);  // of four decimals in the file, unit all the same
+  EXPECT_GT(t.off_group, 1e-6);
+  EXPECT_LT(t.off_group, 1e-4);
+}
+
+TEST(PoseFile, ReadsKitti) {
+  const PoseTrajectory t = read_poses(fixtures + "street.kitti.txt");
+  EXPECT_EQ(t.format, PoseFormat::kitti);
+  ASSERT_EQ(t.size(), 8);
+  EXPECT_TRUE(t.times.empty());
+  EXPECT_EQ(t.matrices[16 * 7 + 11], 6.02);
+  EXPECT_NEAR(t.matrices[16 * 7 + 2], 0.2089082, 1e-6);
+  EXPECT_LT(off_rotation(t), 1e-14);
+}
+
+TEST(PoseFile, ReadsEuroc) {
+  const PoseTrajectory t = read_poses(fixtures + "hall.euroc.csv");
+  EXPECT_EQ(t.format, PoseFormat::euroc);
+  ASSERT_EQ(t.size(), 10);
+  EXPECT_EQ(t.start, "1403636580838555648");
+  EXPECT_NEAR(t.times[9], 0.045, 1e-12);  // nanoseconds: more digits than a double of the timestamp has
+  // The same motion as the TUM file: there the quaternion ends with w, here it begins with it.
+  const PoseTrajectory tum = read_poses(fixtures + "desk.tum.txt");
+  for (size_t k = 0; k < t.matrices.size(); ++k) {
+    EXPECT_NEAR(t.matrices[k], tum.matrices[k], 3e-4) << k;
+  }
+}
+
+TEST(PoseFile, AcceptsWhatEditorsDo) {
+  const std::string row = "1.5 1 2 3 0 0 0 1";
+  const auto same = parse_poses(row, "x").matrices;
+  for (const std::string& file :
+       std::vector<std::string>{row + "\n", row + "\r\n", "\xEF\xBB\xBF" + row, "\n\n  # note\n" + row,
+                                "\t1.5\t1  2 3 0 0   0 1 \n", "+1.5 +1 2e0 3 0 0 0 1"}) {
+    EXPECT_EQ(parse_poses(file, "x").matrices, same) << file;
+  }
+  // A header without a comment sign, as data frames are written.
+  EXPECT_EQ(parse_poses("timestamp,p_x,p_y,p_z,q_w,q_x,q_y,q_z\n5,1,2,3,1,0,0,0\n", "x").matrices, same);
+}
+
+std::string fault(const std::string& file) {
+  try {
+    parse_poses(file, "x");
+  } catch (const DataError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(PoseFile, CommentsAreJudgedByTheRowsBelowThem) {
+  const std::string names = "# timestamp, tx, ty, tz, qx, qy, qz, qw\n";
+  EXPECT_EQ(parse_poses(names + "1.5 1 2 3 0 0 0 1", "x").matrices,
+            parse_poses("1.5 1 2 3 0 0 0 1", "x").matrices);
+  EXPECT_EQ(parse_poses(names + "1 0 0 0 0 1 0 0 0 0 1 0", "x").size(), 1);
+  EXPECT_EQ(fault("# note\n" + names + "# note\n\n5,1,2,3,0,0,0,1"),
+            "x: line 2: column 5 must be q_w (the order is w x y z), the header names it 'qx'");
+  EXPECT_EQ(fault("5,1,2,3,1,0,0,0\n" + names), "");  // below the first row it is a comment
+}
+
+TEST(PoseFile, OneLineOfNamesIsAHeaderAndNothingElseIsDropped) {
+  const std::string names = "timestamp,p_x,p_y,p_z,q_w,q_x,q_y,q_z\n", row = "5,1,2,3,1,0,0,0\n";
+  EXPECT_EQ(parse_poses(names + row, "x").size(), 1);
+  EXPECT_EQ(fault("nan,0,0,0,1,0,0,0\n" + row),
+            "x: line 1: column 1 must be a whole number of nanoseconds, got 'nan'");
+  EXPECT_EQ(fault("a,0,0,0,1,0,0,0\n" + row),
+            "x: line 1: column 1 must be a whole number of nanoseconds, got 'a'");
+  EXPECT_NE(fault(names + names + row).find("line 2: column 1"), std::string::npos);
+  EXPECT_NE(fault(row + names).find("line 2: column 1"), std::string::npos);
+  EXPECT_NE(fault("t,x,y,z\n" + row).find("line 1: must have the 8 columns"), std::string::npos);
+}
+
+TEST(PoseFile, NanosecondsAndSecondsAreTold) {
+  EXPECT_EQ(fault("1403636580838555648 1 2 3 0 0 0 1"),
+            "x: line 1: column 1 must be seconds, below 1e11, got '1403636580838555648', which can only be "
+            "nanoseconds or another small unit");
+  EXPECT_EQ(fault("99999999999 1 2 3 0 0 0 1"), "");
+  const std::string pose = ",1,2,3,1,0,0,0\n";
+  const PoseTrajectory points =
+      parse_poses("1403636580838555648.0" + pose + "1403636580838555658.0" + pose, "x");
+  EXPECT_EQ(points.start, "1403636580838555648.0");
+  EXPECT_NEAR(points.times[1], 1e-8, 1e-20);  // with all digits
+  const PoseTrajectory short_forms =
+      parse_poses("1.4036365808385556e+18" + pose + "1.4036365808435556e+18" + pose, "x");
+  EXPECT_NEAR(short_forms.times[1], 5e-3, 1e-6);
+  for (const std::string time : {"1403636580.838", "1.5e0", "1e300", "-5.0", ".0", "1.0.0", "0x5"}) {
+    EXPECT_NE(fault(time + pose).find("column 1 must be a whole number of nanoseconds"), std::string::npos)
+        << time;
+  }
+}
+
+TEST(PoseFile, TakesTheFormatThatIsNamed) {
+  EXPECT_THROW(parse_poses("1 0 0 0 0 1 0 0 0 0 1 0", "x", PoseFormat::tum), DataError);
+  EXPECT_EQ(parse_poses("1 0 0 0 0 1 0 0 0 0 1 0", "x", PoseFormat::kitti).size(), 1);
+  EXPECT_THROW(parse_poses("1.5 1 2 3 0 0 0 1", "x", PoseFormat::euroc), DataError);
+}
+
+TEST(PoseFile, AQuaternionAndItsNegativeAreOnePose) {
+  EXPECT_EQ(parse_poses("0 0 0 0 0.5 0.5 -0.5 0.5", "x").matrices,
+            parse_poses("0 0 0 0 -0.5 -0.5 0.5 -0.5", "x").matrices);
+}
+
+TEST(PoseFile, WhatIsWrittenIsReadAsTheSame) {
+  // Half turns about each axis, and quaternions of which each component is the largest.
+  const std::string tum =
+      "1305031098.6659 1.1 -2e-9 3.3e8 0 0 0 1\n1305031098.6758 0 0 0 1 0 0 0\n1305031098.6858 0 0 0 0 1 0 "
+      "0\n"
+      "1305031098.70000 0 0 0 0 0 1 0\n1305031099 1 2 3 0.5 0.5 -0.5 0.5\n1305031100 1 2 3 0.1 0.7 0.1 0.7\n"
+      "1305031101 1 2 3 0.7 0.1 0.7 -0.1\n1305031102 1 2 3 0.1 -0.1 0.99 0.01\n";
+  const PoseTrajectory first = parse_poses(tum, "x");
+  ASSERT_EQ(first.stamps.size(), 8u);
+  EXPECT_EQ(first.stamps[3], "1305031098.70000");
+  const PoseTrajectory kitti = parse_poses(pose_text(PoseFormat::kitti, first.matrices), "x");
+  EXPECT_EQ(kitti.format, PoseFormat::kitti);
+  const PoseTrajectory again = parse_poses(pose_text(PoseFormat::tum, first.matrices, first.stamps), "x");
+  EXPECT_EQ(again.stamps, first.stamps);
+  EXPECT_EQ(again.times, first.times);
+  for (size_t k = 0; k < first.matrices.size(); ++k) {
+    EXPECT_NEAR(kitti.matrices[k], first.matrices[k], 1e-15) << k;
+    EXPECT_NEAR(again.matrices[k], first.matrices[k], 1e-15) << k;
+    if (k % 16 < 12 && k % 4 == 3) {
+      EXPECT_EQ(again.matrices[k], first.matrices[k]) << k;  // a coordinate to its last bit
+    }
+  }
+  EXPECT_THROW(pose_text(PoseFormat::euroc, first.matrices, first.stamps), ShapeError);
+  EXPECT_THROW(pose_text(PoseFormat::tum, first.matrices), ShapeError);
+}
+
+TEST(PoseFile, TimestampsOfEurocAreSecondsWithAllTheirDigits) {
+  const PoseTrajectory euroc =
+      parse_poses("1403636580838555648,1,2,3,1,0,0,0\n1403636580838555658,1,2,3,1,0,0,0\n", "x");
+  EXPECT_EQ(euroc.stamps, (std::vector<std::string>{"1403636580.838555648", "1403636580.838555658"}));
+  EXPECT_EQ(stamp_between(euroc.stamps[0], euroc.stamps[1], "x"), "1403636580.838555653");
+  EXPECT_EQ(stamp_between("1.5", "2.5", "x"), "2.000000000");
+  EXPECT_EQ(stamp_between("0", "1e-9", "x"), "0.000000000500000000");
+  EXPECT_THROW(stamp_between("1", "1", "x"), DataError);
+}
+
+}  // namespace pose_file_test
+}  // namespace weyl

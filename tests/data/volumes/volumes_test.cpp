@@ -1,0 +1,285 @@
+// The set `decathlon`.
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "tests/data/folder.h"
+#include "tests/data/phantoms.h"
+#include "weyl/carriers/consistency.h"
+#include "weyl/carriers/dataset_facts.h"
+#include "weyl/core/check.h"
+#include "weyl/data/images/image.h"
+#include "weyl/data/inspect.h"
+#include "weyl/data/open.h"
+#include "weyl/data/volumes/decathlon.h"
+#include "weyl/data/volumes/decathlon_index.h"
+#include "weyl/data/volumes/nifti.h"
+
+namespace weyl {
+namespace volumes_test {
+
+namespace fs = std::filesystem;
+
+TEST(DecathlonIndex, ReadsTheOriginalAndItself) {
+  const char* original = R"({"name": "BRATS", "modality": {"0": "FLAIR", "1": "T1w"},
+    "labels": {"0": "background", "1": "edema", "2": "tumor"}, "numTraining": 1,
+    "training": [{"image": "./imagesTr/a.nii.gz", "label": "./labelsTr/a.nii.gz"}],
+    "test": ["./imagesTs/b.nii.gz"]})";
+  const auto index = parse_decathlon(original, "/data", "x");
+  EXPECT_EQ(index.name, "BRATS");
+  EXPECT_EQ(index.modalities, (std::vector<std::string>{"FLAIR", "T1w"}));
+  EXPECT_EQ(index.labels, (std::vector<std::string>{"background", "edema", "tumor"}));
+  EXPECT_EQ(index.training.at(0).image, "/data/imagesTr/a.nii.gz");
+  EXPECT_EQ(index.training.at(0).label, "/data/labelsTr/a.nii.gz");
+  EXPECT_EQ(index.test.at(0).image, "/data/imagesTs/b.nii.gz");
+  DecathlonIndex relative = index;
+  relative.training = {{"imagesTr/a.nii.gz", "labelsTr/a.nii.gz"}};
+  relative.test = {};
+  const auto again = parse_decathlon(decathlon_json(relative), "/data", "x");
+  EXPECT_EQ(again.labels, index.labels);
+  EXPECT_EQ(again.training.at(0).image, "/data/imagesTr/a.nii.gz");
+  // labels the other way round
+  const auto turned = parse_decathlon(
+      R"({"modality": {"0": "CT"}, "labels": {"liver": 1, "background": 0}, "training": [], "test": ["a.nii"]})",
+      "d", "x");
+  EXPECT_EQ(turned.labels, (std::vector<std::string>{"background", "liver"}));
+}
+
+TEST(DecathlonIndex, RefusesBrokenOnesInOneLine) {
+  const auto refusal = [](const std::string& file) {
+    return message_of<DataError>([&] { parse_decathlon(file, "d", "d/dataset.json"); });
+  };
+  EXPECT_TRUE(refusal("{").starts_with("d/dataset.json: ")) << refusal("{");
+  EXPECT_EQ(refusal("[]"), "d/dataset.json: must be a JSON object");
+  EXPECT_EQ(refusal("{}"), "d/dataset.json: 'modality' is missing");
+  EXPECT_EQ(refusal(R"({"modality": {}})"), "d/dataset.json: 'modality' must name at least one");
+  EXPECT_EQ(refusal(R"({"modality": {"0": "CT"}, "labels": {"0": "a", "2": "b"}})"),
+            "d/dataset.json: 'labels' must be numbered 0 .. 1, got '2'");
+  EXPECT_EQ(refusal(R"({"modality": {"0": "CT"}, "labels": {"0": "a"}})"),
+            "d/dataset.json: 'training' and 'test' name no case at all");
+  EXPECT_EQ(refusal(R"({"modality": {"0": "CT"}, "labels": {"0": "a"}, "training": ["a.nii"]})"),
+            "d/dataset.json: a training case must have an image and a label");
+  EXPECT_EQ(refusal(R"({"modality": {"0": "CT"}, "labels": {"0": "a"}, "test": ["../../etc/passwd"]})"),
+            "d/dataset.json: paths must be relative and inside the folder, got '../../etc/passwd'");
+}
+
+TEST(Decathlon, NormalisesOverTheVoxelsAskedFor) {
+  const Folder folder;
+  NiftiHeader header{.type = ElementType::i16, .shape = {4, 1, 1}};
+  const int16_t stored[] = {-1000, 0, 40, 60};
+  write_nifti(folder / "ct.nii", header, std::as_bytes(std::span(stored)));
+  const auto values = [&](DecathlonDataOptions o) {
+    o.modalities = 1;
+    const auto set = open_volume_files(folder / "ct.nii", o);
+    return std::get<Grid>(set->batch(std::vector<int64_t>{0}).input).values.flatten();
+  };
+  const Tensor raw = at::tensor({-1000, 0, 40, 60}, at::kFloat);
+  EXPECT_TRUE(at::equal(values({.normalise = false}), raw));
+  const auto normal = [](const Tensor& x) { return (x - x.mean()) / x.std(false); };
+  EXPECT_TRUE(at::allclose(values({.normalise_over = VoxelsCounted::all}), normal(raw), 1e-5, 1e-6));
+  const Tensor nonzero = values({});
+  EXPECT_EQ(nonzero[1].item<float>(), 0);
+  EXPECT_NEAR(nonzero[3].item<float>(), normal(raw.index_select(0, at::tensor({0, 2, 3})))[2].item<float>(),
+              1e-5);
+}
+
+TEST(Decathlon, SplitsAreAFunctionOfTheSeed) {
+  const Folder folder;
+  ASSERT_TRUE(make_phantoms({.count = 10, .size = {8, 8, 8}, .spacing = {20, 20, 20}}, folder / "set"));
+  const auto sources = [&](const DecathlonDataOptions& o) {
+    std::vector<std::string> result;
+    const auto splits = open_set(o);
+    for (const auto& set : {splits.train, splits.valid, splits.test}) {
+      for (int64_t i = 0; set && i < set->size(); ++i) {
+        result.push_back(set->source(i));
+      }
+    }
+    return result;
+  };
+  auto o = set_at(folder / "set");
+  EXPECT_EQ(sources(o), sources(o));
+  std::string numbers;  // the same in every version
+  for (const auto& source : sources(o)) {
+    numbers += fs::path(source).stem().stem().string().back();
+  }
+  EXPECT_EQ(numbers, "3580124679");
+  auto other = o;
+  other.seed = 1;
+  EXPECT_NE(sources(o), sources(other));
+  o.train = 3;
+  o.valid = 2;
+  o.test = 5;
+  EXPECT_EQ(open_set(o).test->size(), 5);
+  o.train = 4;
+  EXPECT_EQ(message_of<DataError>([&] { open_set(o); }),
+            o.path +
+                ": data.decathlon.train, valid and test must add up to at most 10, the samples there are, "
+                "got 4, 2 and 5");
+}
+
+TEST(Decathlon, OpensByPath) {
+  const Folder folder;
+  ASSERT_TRUE(make_phantoms(small_phantoms(3), folder / "set"));
+  // Named by a path, the set is used whole; a folder or a file of volumes has no labels.
+  const DataOptions options{set_at("/elsewhere")};
+  EXPECT_EQ(open_file(folder / "set", options)->size(), 3);
+  const auto files = open_file(folder / "set/imagesTr", options);
+  EXPECT_EQ(files->size(), 3);
+  EXPECT_TRUE(files->schema().labels.empty());
+  require_consistent(files->batch(std::vector<int64_t>{0, 2}), files->schema());
+  const auto one = open_file(folder / "set/imagesTr/PHANTOM_002.nii.gz", {});
+  EXPECT_EQ(one->size(), 1);
+  EXPECT_EQ(one->schema().interface.features.at(0).channels, 4);
+  EXPECT_TRUE(one->batch(std::vector<int64_t>{0}).labels.empty());
+  const Inspection found = inspect(*open_for_inspection(folder / "set").at(0).second);
+  EXPECT_EQ(found.carrier, Carrier::grid);
+  EXPECT_EQ(found.labels.at(0).name, "mask");
+}
+
+TEST(Decathlon, ChannelsAndClassesAreCalledAsTheIndexHasThem) {
+  const Folder folder;
+  ASSERT_TRUE(make_phantoms(small_phantoms(3), folder / "set"));
+  const std::vector<std::string> modalities{"FLAIR", "T1w", "T1gd", "T2w"};
+  const auto set = open_set(set_at(folder / "set")).test;
+  EXPECT_EQ(set->schema().channel_names, modalities);
+  EXPECT_EQ(set->schema().category_names.at("mask").at(1), "edema");
+  const SampleFacts facts = facts_of(*set);
+  EXPECT_EQ(facts.spacing, (SampleFacts::Spacing{{8, 7.5, 8}, {8, 7.5, 8}}));
+  EXPECT_EQ(facts.channels, modalities);
+  EXPECT_EQ(facts.classes.size(), 4u);
+  EXPECT_EQ(facts.unit, "mm");
+  // Volumes alone, where the dataset.json above them lists one.
+  const DataOptions options{set_at("/elsewhere")};
+  const auto channels = [&](const std::string& path) {
+    return open_file(path, options)->schema().channel_names;
+  };
+  EXPECT_EQ(channels(folder / "set/imagesTr"), modalities);
+  EXPECT_EQ(channels(folder / "set/imagesTr/PHANTOM_002.nii.gz"), modalities);
+  fs::create_directory_symlink(folder / "set/imagesTr", folder / "link");
+  EXPECT_TRUE(channels(folder / "link").empty());  // no dataset.json beside it
+  fs::create_directories(folder / "set/others");
+  fs::copy_file(folder / "set/imagesTr/PHANTOM_001.nii.gz", folder / "set/others/a.nii.gz");
+  EXPECT_TRUE(channels(folder / "set/others").empty());  // not one of the set's
+  std::ofstream(folder / "set/dataset.json") << "no index";
+  EXPECT_TRUE(channels(folder / "set/imagesTr").empty());
+}
+
+TEST(Decathlon, IsInspectedAsItselfThoughPicturesLieInIt) {
+  const Folder folder;
+  ASSERT_TRUE(make_phantoms(small_phantoms(3), folder / "set"));
+  write_image(folder / "set/imagesTr/preview.png", {ElementType::u8, {1, 1, 1}, {std::byte{7}}});
+  const auto found = open_for_inspection(folder / "set");
+  ASSERT_FALSE(found.empty());
+  EXPECT_EQ(found[0].second->schema().interface.features.at(0).name, "modalities");
+}
+
+class BrokenSet : public ::testing::Test {
+ protected:
+  BrokenSet() { make_phantoms(small_phantoms(2), folder_ / "set"); }
+  std::string image(int i) const {
+    return folder_ / ("set/imagesTr/PHANTOM_00" + std::to_string(i) + ".nii.gz");
+  }
+  std::string mask(int i) const {
+    return folder_ / ("set/labelsTr/PHANTOM_00" + std::to_string(i) + ".nii.gz");
+  }
+  std::string opening(DecathlonDataOptions o) const {
+    o.path = folder_ / "set";
+    o.fractions = {1, 0, 0};
+    return message_of<DataError>([&] { open_set(o); });
+  }
+  std::string loading(std::vector<int64_t> samples = {0}) const {
+    DecathlonDataOptions o{.path = folder_ / "set", .fractions = {1, 0, 0}};
+    const auto set = open_set(o).train;
+    return message_of<DataError>([&] { set->batch(samples); });
+  }
+  Folder folder_;
+};
+
+TEST_F(BrokenSet, VolumesLargerThanTheLimit) {
+  NiftiHeader header = read_nifti_header(image(2));
+  header.shape = {128, 128, 17, 4};
+  write_nifti(image(2), header, std::vector<std::byte>(128 * 128 * 17 * 8));
+  EXPECT_NE(opening({.limit = 4})
+                .find(image(2) + ": sizes [128, 128, 17, 4] are 4.25 MiB as float32, more "
+                                 "than the 4 that one volume may have; a config allows more by "
+                                 "data.decathlon.limit"),
+            std::string::npos)
+      << opening({.limit = 4});
+  EXPECT_EQ(opening({.limit = 5}).find("limit"), std::string::npos);
+}
+
+TEST_F(BrokenSet, MissingFoldersAndFiles) {
+  EXPECT_NE(message_of<DataError>([] {
+              open_set(DecathlonDataOptions{.path = "/nowhere"});
+            }).find("weyl data make phantoms --out /nowhere"),
+            std::string::npos);
+  EXPECT_NE(message_of<DataError>([&] {
+              open_set(DecathlonDataOptions{.path = folder_.path()});
+            }).find("holds no dataset.json"),
+            std::string::npos);
+  fs::remove(mask(2));
+  EXPECT_TRUE(opening({}).starts_with(mask(2) + ": ")) << opening({});
+}
+
+TEST_F(BrokenSet, OtherChannelsAndClasses) {
+  const std::string json = folder_ / "set/dataset.json";
+  EXPECT_EQ(opening({.modalities = 3}),
+            json + ": data.decathlon.modalities must be 4, those it names, got 3");
+  EXPECT_EQ(opening({.classes = 2}), json + ": data.decathlon.classes must be 4, those it names, got 2");
+}
+
+TEST_F(BrokenSet, MaskOfAnotherSizeOrPlace) {
+  NiftiHeader header = read_nifti_header(mask(1));
+  header.shape[1] = 23;
+  write_nifti(mask(1), header, std::vector<std::byte>(20 * 23 * 18));
+  EXPECT_EQ(opening({}), mask(1) + ": the mask must have the sizes of its image " + image(1) +
+                             ", [20, 24, 18], got [20, 23, 18]");
+  header.shape[1] = 24;
+  header.geometry.srow[3] += 4;  // half a voxel
+  write_nifti(mask(1), header, std::vector<std::byte>(20 * 24 * 18));
+  EXPECT_NE(opening({}).find(mask(1) + ": by its affine the mask stands 0.53"), std::string::npos)
+      << opening({});
+  EXPECT_EQ(opening({.check_geometry = false}), "");
+  // what rounding does is not a fault
+  header.geometry.srow[3] -= 4 - 1e-4;
+  write_nifti(mask(1), header, std::vector<std::byte>(20 * 24 * 18));
+  EXPECT_EQ(opening({}), "");
+}
+
+TEST_F(BrokenSet, LabelsOutsideTheClassesAndTruncatedFiles) {
+  Nifti read = read_nifti(mask(1));
+  read.bytes[20 * 3 + 7] = std::byte{4};
+  write_nifti(mask(1), read.header, read.bytes);
+  EXPECT_EQ(loading(), mask(1) + ": labels must be whole numbers 0 .. 3, got 4 at voxel (7, 3, 0)");
+  fs::resize_file(image(2), fs::file_size(image(2)) / 2);
+  EXPECT_EQ(loading({1}), image(2) + ": the gzip stream is truncated");
+}
+
+TEST_F(BrokenSet, BatchesOfDifferentSizes) {
+  NiftiHeader header = read_nifti_header(image(2));
+  header.shape = {10, 24, 18, 4};
+  write_nifti(image(2), header, std::vector<std::byte>(10 * 24 * 18 * 8));
+  header = read_nifti_header(mask(2));
+  header.shape = {10, 24, 18};
+  write_nifti(mask(2), header, std::vector<std::byte>(10 * 24 * 18));
+  EXPECT_EQ(loading({0, 1}),
+            image(2) +
+                ": volumes of one batch must have one size and spacing, [10, 24, 18] at 8 x 7.5 x 8 "
+                "mm is not [20, 24, 18] at 8 x 7.5 x 8 mm of " +
+                image(1));
+}
+
+TEST_F(BrokenSet, ValuesThatAreNotFinite) {
+  NiftiHeader header = read_nifti_header(image(1));
+  header.type = ElementType::f32;
+  std::vector<float> values(20 * 24 * 18 * 4, 1.F);
+  values[99] = NAN;
+  write_nifti(image(1), header, std::as_bytes(std::span(values)));
+  EXPECT_EQ(loading(), image(1) + ": values must be finite, some are not");
+}
+
+}  // namespace volumes_test
+}  // namespace weyl
