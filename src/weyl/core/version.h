@@ -2,7 +2,7 @@
 
 namespace weyl {
 
-/// The version of the project, "0.1.0".
+/// The version of the project, "0.2.0".
 const char* version();
 
 }  // namespace weyl
