@@ -114,7 +114,12 @@ class Scripted : public Task {
   void fit(const Dataset& train) override { inner_->fit(train); }
   NamedTensors state() const override { return inner_->state(); }
   void load(const NamedTensors& state) override { inner_->load(state); }
-  Step step(Model& model, const Batch& batch) const override { return inner_->step(model, batch); }
+  std::vector<Tensor> loss_weights(const Batch& batch, const Interface& model) const override {
+    return inner_->loss_weights(batch, model);
+  }
+  Step step(Model& model, const Batch& batch, const LossShares& shares) const override {
+    return inner_->step(model, batch, shares);
+  }
   Named predict(Model& model, const Batch& batch) const override { return inner_->predict(model, batch); }
   std::string headline() const override { return "score"; }
   bool lower_is_better() const override { return false; }

@@ -7,6 +7,7 @@
 #include <ATen/ops/binary_cross_entropy_with_logits.h>
 #include <ATen/ops/bincount.h>
 #include <ATen/ops/cross_entropy_loss.h>
+#include <ATen/ops/index_select.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/zeros.h>
@@ -16,6 +17,7 @@
 #include <numeric>
 
 #include "weyl/core/check.h"
+#include "weyl/ops/constants.h"
 #include "weyl/tasks/classes.h"
 #include "weyl/tasks/test_time_rotations.h"
 
@@ -198,11 +200,24 @@ void Classification::prepare(Batch& batch, const Interface& model) const {
   }
 }
 
-Step Classification::step(Model& model, const Batch& batch) const {
+std::vector<Tensor> Classification::loss_weights(const Batch& batch, const Interface& model) const {
+  const auto found = batch.labels.find(kClassLabel);
+  require(found != batch.labels.end(), kClassification, ": the batch has no label '", kClassLabel, "'");
+  const Tensor& labels = found->second;
+  if (options_.loss == ClassLoss::binary || options_.class_weights.empty()) {
+    return {loss_weight(labels.size(0))};
+  }
+  check_class_weights(options_.class_weights, classes_of(model, kClassification), kClassification);
+  const Tensor weights = constant(options_.class_weights, at::kDouble, labels.device());
+  return {labels.is_floating_point() ? at::matmul(labels.to(at::kDouble), weights).sum()
+                                     : weights.index_select(0, labels.reshape({-1})).sum()};
+}
+
+Step Classification::step(Model& model, const Batch& batch, const LossShares& shares) const {
   const Tensor logits = logits_of(model(batch.input), kClassification);
   const Tensor target = training_target(batch, logits, /*prepared=*/model.training());
   if (options_.loss == ClassLoss::binary) {
-    return {binary_loss(logits, target, options_.label_smoothing),
+    return {shared(binary_loss(logits, target, options_.label_smoothing), shares, 0),
             model.training() ? Named{} : predict(model, batch)};
   }
   const Tensor weights = class_weights(options_.class_weights, logits, kClassification);
@@ -213,7 +228,7 @@ Step Classification::step(Model& model, const Batch& batch) const {
     loss =
         loss / weight_of(target.dim() == 2 ? at::matmul(target, weights) : weights.index_select(0, target));
   }
-  return {loss, model.training() ? Named{} : predict(model, batch)};
+  return {shared(loss, shares, 0), model.training() ? Named{} : predict(model, batch)};
 }
 
 Named Classification::predict(Model& model, const Batch& batch) const {

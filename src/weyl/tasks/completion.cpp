@@ -204,7 +204,11 @@ void Completion::prepare(Batch& batch, const Interface& /*model*/) const {
       flank_rows(beside, segment_sum(beside.to(at::kDouble), poses_of(batch.input).graphs));
 }
 
-Step Completion::step(Model& model, const Batch& batch) const {
+std::vector<Tensor> Completion::loss_weights(const Batch& batch, const Interface&) const {
+  return {loss_weight(poses_of(batch.input).count())};
+}
+
+Step Completion::step(Model& model, const Batch& batch, const LossShares& shares) const {
   const Poses& poses = poses_of(batch.input);
   const Segments& graphs = poses.graphs;
   const Named outputs = model(batch.input);
@@ -223,9 +227,9 @@ Step Completion::step(Model& model, const Batch& batch) const {
       lie::compact_elements(completion_label(batch, kElement).to(gap.device(), at::kDouble), poses.group);
   const Tensor made = corrected(poses, output_of(outputs, kCorrection), rows);
   const Tensor squared = distances(poses.group, made, taken_rows(truth, graph)).squared;
-  const Tensor shares = 1 / (taken_rows(sizes, graph).select(1, 0) * static_cast<double>(graphs.count()));
-  const Tensor pose_loss = (squared * shares).sum();
-  return {options_.gap_weight * gap_loss + options_.pose_weight * pose_loss,
+  const Tensor of_graphs = 1 / (taken_rows(sizes, graph).select(1, 0) * static_cast<double>(graphs.count()));
+  const Tensor pose_loss = (squared * of_graphs).sum();
+  return {shared(options_.gap_weight * gap_loss + options_.pose_weight * pose_loss, shares, 0),
           model.training() ? Named{} : answer(poses, outputs)};
 }
 

@@ -37,7 +37,8 @@ class Completion : public Task {
   void prepare(Batch& batch, const Interface& model) const override;
   /// While the model trains it makes no predictions: nobody reads them, and they would cost a tenth of a
   /// step. ShapeError for a graph without a token of flank 1, or without tokens at all.
-  Step step(Model& model, const Batch& batch) const override;
+  std::vector<Tensor> loss_weights(const Batch& batch, const Interface& model) const override;
+  Step step(Model& model, const Batch& batch, const LossShares& shares = {}) const override;
   Named predict(Model& model, const Batch& batch) const override;
 
   std::unique_ptr<Meter> meter(const Interface& model) const override;

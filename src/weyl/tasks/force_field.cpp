@@ -244,7 +244,28 @@ void ForceField::prepare(Batch& batch, const Interface& model) const {
   statistics_.require_seen_elements(force_field_points(batch.input), model);
 }
 
-Step ForceField::step(Model& model, const Batch& batch) const {
+std::vector<Tensor> ForceField::loss_weights(const Batch& batch, const Interface&) const {
+  const auto known = [&](const char* label) { return at::isnan(needed(batch, label)).logical_not(); };
+  std::vector<Tensor> weights;
+  if (options_.energy_weight > 0) {
+    weights.push_back(known(kEnergy).sum().to(at::kDouble));
+  }
+  if (learns_forces(options_)) {
+    const Tensor numbers = known(kForces).select(1, 0);
+    weights.push_back((options_.force_loss == ForceLaw::norm ? numbers.all(1) : numbers).sum().to(at::kDouble));
+  }
+  if (learns_stress(options_)) {
+    const Points& points = force_field_points(batch.input);
+    Tensor numbers = known(kStress).select(1, 0);  // (B, 3, 3)
+    if (points.cell.defined()) {
+      numbers = numbers.logical_and((cell_volumes(points) > 0).to(numbers.device()).view({-1, 1, 1}));
+    }
+    weights.push_back(numbers.sum().to(at::kDouble));
+  }
+  return weights;
+}
+
+Step ForceField::step(Model& model, const Batch& batch, const LossShares& shares) const {
   const bool training = at::GradMode::is_enabled();
   std::optional<ExpectSecondDerivatives> expect;
   if (options_.forces == ForceSource::gradient && training) {
@@ -256,10 +277,11 @@ Step ForceField::step(Model& model, const Batch& batch) const {
   const Tensor atoms = counts_of(points.graphs, a.reference);
   Tensor loss = (a.energy.sum() * 0).to(dtype);  // keeps its graph when no label of the batch is known
   const double unit = options_.normalise ? 1 : statistics_.scale();  // of the errors in the loss
+  size_t term = 0;  // of loss_weights
   const auto add = [&](double weight, auto law, const Tensor& said, const Tensor& target) {
     const Tensor known = at::isnan(target).logical_not();
     const Tensor error = (said - target.to(said.scalar_type())).to(dtype) * unit;
-    loss = loss + weight * mean_error_by(law, options_.huber_delta, error, known);
+    loss = loss + weight * shared(mean_error_by(law, options_.huber_delta, error, known), shares, term++);
   };
   if (options_.energy_weight > 0) {
     const Tensor size = options_.energy_per_atom ? atoms : at::ones({}, atoms.options());

@@ -50,7 +50,8 @@ class ForceField : public Task {
   void load(const NamedTensors& state) override;
 
   void prepare(Batch& batch, const Interface& model) const override;
-  Step step(Model& model, const Batch& batch) const override;
+  std::vector<Tensor> loss_weights(const Batch& batch, const Interface& model) const override;
+  Step step(Model& model, const Batch& batch, const LossShares& shares = {}) const override;
   Named predict(Model& model, const Batch& batch) const override;
   std::vector<std::string> notes() const override;
   std::string differentiated_by() const override;

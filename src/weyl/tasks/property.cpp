@@ -347,14 +347,20 @@ void Property::prepare(Batch& batch, const Interface& model) const {
   }
 }
 
-Step Property::step(Model& model, const Batch& batch) const {
+std::vector<Tensor> Property::loss_weights(const Batch& batch, const Interface&) const {
+  return {at::isnan(targets_of(batch, options_.targets)).logical_not().sum().to(at::kDouble)};
+}
+
+Step Property::step(Model& model, const Batch& batch, const LossShares& shares) const {
   const Tensor y = outputs_of(model, batch.input);
   const Tensor r = references_of(batch.input, model.interface, model.training());
   const Tensor scales = scales_.defined() ? to_device(scales_, y.device()) : at::ones({count()}, r.options());
   const Tensor target = (targets_of(batch, options_.targets) - r) / scales;
   const Tensor error = (y - target.to(y.scalar_type())).to(model.dtype());
   const Tensor loss = (y.sum() * 0).to(error.scalar_type()) +
-                      mean_error(options_.loss, options_.huber_delta, error, at::isnan(target).logical_not());
+                      shared(mean_error(options_.loss, options_.huber_delta, error,
+                                        at::isnan(target).logical_not()),
+                             shares, 0);
   return {loss, named(y.detach().to(at::kDouble) * scales + r)};
 }
 

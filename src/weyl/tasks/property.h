@@ -38,7 +38,8 @@ class Property : public Task {
   void load(const NamedTensors& state) override;
 
   void prepare(Batch& batch, const Interface& model) const override;
-  Step step(Model& model, const Batch& batch) const override;
+  std::vector<Tensor> loss_weights(const Batch& batch, const Interface& model) const override;
+  Step step(Model& model, const Batch& batch, const LossShares& shares = {}) const override;
   Named predict(Model& model, const Batch& batch) const override;
 
   std::unique_ptr<Meter> meter(const Interface& model) const override;

@@ -419,7 +419,13 @@ Tensor RigidMotion::cost(const Tensor& squares) const {
   return relative + options_.norm_weight * relative.clamp_min(0).add(kLeastSquare).sqrt();
 }
 
-Step RigidMotion::step(Model& model, const Batch& batch) const {
+std::vector<Tensor> RigidMotion::loss_weights(const Batch& batch, const Interface&) const {
+  const Points& points = points_with_objects(batch.input);
+  const Tensor known = segment_sum(motion_labels(batch).weights(0), objects_of_graphs(points));
+  return {known.gt(0).sum().to(at::kDouble)};
+}
+
+Step RigidMotion::step(Model& model, const Batch& batch, const LossShares& shares) const {
   const Points& points = points_with_objects(batch.input);
   const MotionLabels labels = motion_labels(batch);
   const Named outputs = model(batch.input);
@@ -427,7 +433,7 @@ Step RigidMotion::step(Model& model, const Batch& batch) const {
   const Tensor errors = vertex_errors(said, labels.motion(0), labels.mean.nan_to_num(0, 0, 0),
                                       labels.moment.nan_to_num(0, 0, 0));
   const OverGraphs mean = over_graphs(cost(errors), labels.weights(0), points);
-  const Tensor loss = mean.sum / mean.graphs.clamp_min(1);
+  const Tensor loss = shared(mean.sum / mean.graphs.clamp_min(1), shares, 0);
   const Named predictions{{kDisplacement, said.shift.detach().unsqueeze(1)},
                           {kTurn, turns_of({said.rotation.detach(), {}, {}}).unsqueeze(1)}};
   return {loss.to(outputs.at(kIdeal).scalar_type()), predictions};

@@ -100,7 +100,8 @@ class RigidMotion : public Task {
   void load(const NamedTensors& state) override;
 
   std::unique_ptr<Task> with_rollout(int64_t steps, const Interface& model) const override;
-  Step step(Model& model, const Batch& batch) const override;
+  std::vector<Tensor> loss_weights(const Batch& batch, const Interface& model) const override;
+  Step step(Model& model, const Batch& batch, const LossShares& shares = {}) const override;
   Named predict(Model& model, const Batch& batch) const override;
 
   std::unique_ptr<Meter> meter(const Interface& model) const override;

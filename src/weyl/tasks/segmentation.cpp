@@ -3,6 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/argmax.h>
+#include <ATen/ops/index_select.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/one_hot.h>
 #include <ATen/ops/softmax.h>
@@ -12,13 +13,20 @@
 #include <set>
 
 #include "weyl/core/check.h"
+#include "weyl/ops/constants.h"
 #include "weyl/tasks/classes.h"
 #include "weyl/tasks/sliding_window.h"
 #include "weyl/tasks/test_time_rotations.h"
 
 namespace weyl {
+namespace {
 
-Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const SegmentationOptions& o) {
+constexpr size_t kCells = 0, kSamples = 1;  // of Segmentation::loss_weights
+
+}  // namespace
+
+Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const SegmentationOptions& o,
+                         const LossShares& shares) {
   require<ConfigError>(o.cross_entropy > 0 || o.focal > 0 || o.dice > 0,
                        "task.segmentation: cross_entropy, focal or dice must have a weight, got none");
   const int64_t B = logits.size(0), K = logits.size(1);
@@ -26,7 +34,8 @@ Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const Segme
   const Tensor y = target.reshape({B, 1, -1});
   const Tensor right = logp.gather(1, y).squeeze(1);  // log p_y, (B, P)
   Tensor loss;
-  const auto add = [&](double weight, const Tensor& part) {
+  const auto add = [&](double weight, const Tensor& whole, size_t term) {
+    const Tensor part = shared(whole, shares, term);
     loss = loss.defined() ? loss + weight * part : weight * part;
   };
   if (o.cross_entropy > 0 || o.focal > 0) {
@@ -37,19 +46,19 @@ Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const Segme
       return w.defined() ? (x.reshape({-1}) * w).sum() / weight_of(w) : x.mean();
     };
     if (o.cross_entropy > 0) {
-      add(o.cross_entropy, mean(-right));
+      add(o.cross_entropy, mean(-right), kCells);
     }
     if (o.focal > 0) {
       // (1 - p)^gamma has no finite slope at p = 1 for gamma < 1
       const Tensor wrong = (1 - right.exp()).clamp_min(1e-7);
-      add(o.focal, mean(-o.focal_alpha * wrong.pow(o.focal_gamma) * right));
+      add(o.focal, mean(-o.focal_alpha * wrong.pow(o.focal_gamma) * right), kCells);
     }
   }
   if (o.dice > 0) {
     const Tensor p = logp.slice(1, 1).exp();  // without class 0
     const Tensor g = at::one_hot(y.squeeze(1), K).transpose(1, 2).slice(1, 1).to(p.scalar_type());
     const Tensor both = (p * g).sum(2), sum = p.sum(2) + g.sum(2);
-    add(o.dice, 1 - ((2 * both + 1) / (sum + 1)).mean());
+    add(o.dice, 1 - ((2 * both + 1) / (sum + 1)).mean(), kSamples);
   }
   return loss;
 }
@@ -257,15 +266,28 @@ void Segmentation::prepare(Batch& batch, const Interface& model) const {
   }
 }
 
-Step Segmentation::step(Model& model, const Batch& batch) const {
+std::vector<Tensor> Segmentation::loss_weights(const Batch& batch, const Interface& model) const {
+  const auto found = batch.labels.find(kMaskLabel);
+  require(found != batch.labels.end(), kSegmentation, ": the batch has no label '", kMaskLabel, "'");
+  const Tensor& mask = found->second;
+  const Tensor samples = loss_weight(mask.size(0));
+  if (options_.class_weights.empty()) {
+    return {loss_weight(mask.numel()), samples};
+  }
+  check_class_weights(options_.class_weights, classes_of(model, kSegmentation), kSegmentation);
+  const Tensor weights = constant(options_.class_weights, at::kDouble, mask.device());
+  return {weights.index_select(0, mask.reshape({-1})).sum(), samples};
+}
+
+Step Segmentation::step(Model& model, const Batch& batch, const LossShares& shares) const {
   if (model.training()) {
     const Tensor logits = logits_of(model(grid_of(batch.input)), kSegmentation);
     const Tensor target = target_of(batch, kMaskLabel, logits, kSegmentation, /*prepared=*/true);
-    return {segmentation_loss(logits, target, options_), {}};
+    return {segmentation_loss(logits, target, options_, shares), {}};
   }
   Named predictions = predict(model, batch);
   const Tensor logits = predictions.at(kClassProbabilities).clamp_min(kLeastProbability).log();
-  return {segmentation_loss(logits, target_of(batch, kMaskLabel, logits, kSegmentation), options_),
+  return {segmentation_loss(logits, target_of(batch, kMaskLabel, logits, kSegmentation), options_, shares),
           std::move(predictions)};
 }
 

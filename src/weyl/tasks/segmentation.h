@@ -15,7 +15,8 @@ namespace weyl {
 ///                  (2 sum_i p_k [y = k] + 1) / (sum_i p_k + sum_i [y = k] + 1)
 ///
 /// ConfigError: no part has a weight.
-Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const SegmentationOptions& options);
+Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const SegmentationOptions& options,
+                         const LossShares& shares = {});
 
 /// The class of every pixel or voxel of a grid, 0 the background. Label `mask` (B, 1, spatial...) int64, K
 /// its `categories`. The model gives `logits` (B, K, spatial...).
@@ -46,7 +47,8 @@ class Segmentation : public Task {
   void load(const NamedTensors&) override {}
 
   void prepare(Batch& batch, const Interface& model) const override;
-  Step step(Model& model, const Batch& batch) const override;  // no predictions while the model trains
+  std::vector<Tensor> loss_weights(const Batch& batch, const Interface& model) const override;
+  Step step(Model& model, const Batch& batch, const LossShares& shares = {}) const override;  // no predictions while the model trains
   /// With windows: grid and result then stay on the CPU, windows go to the model's device one by one.
   bool moves_inputs() const override { return !options_.window.size.empty(); }
   std::vector<int64_t> window() const override { return options_.window.size; }

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/full.h>
+
 #include <functional>
 #include <map>
 #include <memory>
@@ -72,6 +75,20 @@ struct Step {
   Named predictions;
 };
 
+/// Which part of the whole a batch is in each term of the loss, () float64, where a step is cut into several batches: what
+/// the term divides by in this batch (Task::loss_weights) over what it divides by in all. Empty: the batch is the whole.
+using LossShares = std::vector<Tensor>;
+
+/// A number of samples as loss_weights gives it.
+inline Tensor loss_weight(int64_t count) {
+  return at::full({}, static_cast<double>(count), at::kDouble);
+}
+
+/// A term of the loss, times its share.
+inline Tensor shared(const Tensor& term, const LossShares& shares, size_t index) {
+  return shares.empty() ? term : term * shares.at(index).to(term.device(), term.scalar_type());
+}
+
 /// How a prediction follows from the output y of weights that were trained elsewhere: scale y + shift.
 struct OutputLaw {
   double scale = 1, shift = 0;  // both in the unit of the prediction; the shift is added once for a graph
@@ -114,8 +131,14 @@ class Task {
   /// there would wait for the device. ShapeError where `step` would refuse them. May add labels that follow from those
   /// that are there. On the CPU `step` does the checks itself.
   virtual void prepare(Batch& /*batch*/, const Interface& /*model*/) const {}
-  /// Input and weights must have the same dtype; labels are float64. `predict` needs no labels.
-  virtual Step step(Model& model, const Batch& batch) const = 0;
+  /// What each term of the loss divides its sum by, () float64 each: a number of known labels, of samples or of cells, or
+  /// the sum of their weights. They follow from input and labels alone, without a forward pass. A step that is cut into
+  /// several batches has the loss of one batch that holds them all, because each term of each batch counts by its
+  /// share of these numbers.
+  virtual std::vector<Tensor> loss_weights(const Batch& batch, const Interface& model) const = 0;
+  /// Input and weights must have the same dtype; labels are float64. `predict` needs no labels. `shares`: one for each of
+  /// loss_weights, in that order; or none.
+  virtual Step step(Model& model, const Batch& batch, const LossShares& shares = {}) const = 0;
   virtual Named predict(Model& model, const Batch& batch) const = 0;
 
   /// What everyone who uses the predictions must know, a sentence each. `train`, `eval` and `predict` print it, and it

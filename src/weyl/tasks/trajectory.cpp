@@ -205,16 +205,22 @@ Trajectory::Answer Trajectory::answer(Model& model, const Input& input) const {
           {{kDisplacementLabel, displacement}, {kNextPosition, position}}};
 }
 
-Step Trajectory::step(Model& model, const Batch& batch) const {
+std::vector<Tensor> Trajectory::loss_weights(const Batch& batch, const Interface&) const {
+  return {loss_weight(displacement_label(batch).numel()),
+          loss_weight(trajectory_points(batch.input).count())};  // of the model's own term
+}
+
+Step Trajectory::step(Model& model, const Batch& batch, const LossShares& shares) const {
   Answer found = answer(model, batch.input);
   Tensor target = displacement_label(batch);
   if (const double c = slope(); c != 0) {
     target = target - velocity(trajectory_points(batch.input), model.interface) * c;
   }
   const Tensor error = found.output - (target / scale_).to(found.output.scalar_type());
-  Tensor loss = error.square().sum() / static_cast<double>(std::max<int64_t>(error.numel(), 1));
+  Tensor loss =
+      shared(error.square().sum() / static_cast<double>(std::max<int64_t>(error.numel(), 1)), shares, 0);
   if (found.term.defined()) {
-    loss = loss + found.term.sum();
+    loss = loss + shared(found.term.sum(), shares, 1);
   }
   return {loss, std::move(found.predictions)};
 }

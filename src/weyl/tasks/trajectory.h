@@ -32,7 +32,8 @@ class Trajectory : public Task {
   NamedTensors state() const override;  // "horizon", "coefficient" (the best c), "scale": (1) float64
   void load(const NamedTensors& state) override;
 
-  Step step(Model& model, const Batch& batch) const override;
+  std::vector<Tensor> loss_weights(const Batch& batch, const Interface& model) const override;
+  Step step(Model& model, const Batch& batch, const LossShares& shares = {}) const override;
   Named predict(Model& model, const Batch& batch) const override;
 
   std::unique_ptr<Meter> meter(const Interface& model) const override;

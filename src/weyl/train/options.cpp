@@ -58,7 +58,8 @@ void fields(Fields& f, TrainOptions& o) {
   f.also_called("batch", {"batch_size", "bs", "batchsize", "minibatch_size"});
   f("batch_tokens", o.batch_tokens, "nodes a batch, in place of `batch`: as many graphs as fit", {1, 1e12});
   f.also_called("batch_tokens", {"batch_atoms", "batch_nodes", "max_tokens", "tokens_per_batch"});
-  f("accumulate", o.accumulate, "batches a step: their gradients are averaged", {1, 1e6});
+  f("accumulate", o.accumulate,
+    "batches a step, which learns from them as from one batch that holds them all", {1, 1e6});
   f.also_called("accumulate", {"accumulate_grad_batches", "accumulation_steps", "grad_accum",
                                "gradient_accumulation", "gradient_accumulation_steps"});
   f("precision", o.precision, "float32, float64, or bf16: mixed precision, on CUDA only");

@@ -31,6 +31,32 @@ class Autocast {
   bool on_;
 };
 
+/// Of each batch its shares of the loss; none where it is alone.
+std::vector<LossShares> shares_of(const Model& model, const Task& task, std::span<const Batch> batches) {
+  std::vector<LossShares> shares(batches.size());
+  if (batches.size() == 1) {
+    return shares;
+  }
+  std::vector<Tensor> whole;
+  for (size_t k = 0; k < batches.size(); ++k) {
+    shares[k] = task.loss_weights(batches[k], model.interface);
+    for (size_t term = 0; term < shares[k].size(); ++term) {
+      if (k == 0) {
+        whole.push_back(shares[k][term]);
+      } else {
+        whole[term] = whole[term] + shares[k][term];
+      }
+    }
+  }
+  for (LossShares& of_batch : shares) {
+    for (size_t term = 0; term < of_batch.size(); ++term) {
+      // Where no batch has a label, each gives 0.
+      of_batch[term] = of_batch[term] / whole[term].masked_fill(whole[term] <= 0, 1);
+    }
+  }
+  return shares;
+}
+
 }  // namespace
 
 void add_gradients(const Tensor& loss, const Model& model) {
@@ -47,23 +73,19 @@ Tensor accumulate_gradients(Model& model, const Task& task, std::span<const Batc
                             const TrainOptions& options, StepTimes& times) {
   require(!batches.empty(), "accumulate_gradients: there must be a batch, got none");
   const Tf32 tf32(options.tf32 && model.device().is_cuda());
-  double graphs = 0;
-  for (const auto& batch : batches) {
-    graphs += static_cast<double>(batch.count());
-  }
+  const std::vector<LossShares> shares = shares_of(model, task, batches);
   Tensor loss;
-  for (const auto& batch : batches) {
-    const double share = static_cast<double>(batch.count()) / graphs;
+  for (size_t k = 0; k < batches.size(); ++k) {
     Step step;
     {
       const Timed timed(times.forward);
       const Autocast autocast(options.precision == Precision::bf16);
-      step = task.step(model, batch);
-      const Tensor part = step.loss.detach().to(at::kDouble) * share;
+      step = task.step(model, batches[k], shares[k]);
+      const Tensor part = step.loss.detach().to(at::kDouble);
       loss = loss.defined() ? loss + part : part;
     }
     const Timed timed(times.backward);
-    add_gradients(step.loss * share, model);
+    add_gradients(step.loss, model);
   }
   return loss;
 }

@@ -12,10 +12,10 @@ namespace weyl {
 /// nothing is differentiated a second time by positions.
 void add_gradients(const Tensor& loss, const Model& model);
 
-/// Adds to the parameters' gradients those of the mean loss over some batches, one at least, each weighted by its share
-/// of the graphs, and returns that loss, () float64, on the model's device, for which nothing waits. Of the options
-/// precision and tf32 are used: with bf16, matrix products run in bf16 under CUDA's autocast (weights, norms and sums
-/// stay float32). Forward (with the loss) and backward are timed.
+/// Adds to the parameters' gradients those of the loss of some batches, one at least, as if they were one batch: each term of
+/// each batch counts by its share (Task::loss_weights). Returns that loss, () float64, on the model's device, for
+/// which nothing waits. Of the options precision and tf32 are used: with bf16, matrix products run in bf16 under CUDA's
+/// autocast (weights, norms and sums stay float32). Forward (with the loss) and backward are timed.
 Tensor accumulate_gradients(Model& model, const Task& task, std::span<const Batch> batches,
                             const TrainOptions& options, StepTimes& times);
 
