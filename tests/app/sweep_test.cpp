@@ -165,6 +165,23 @@ TEST(ScaleRun, ATableOfOthersIsNotReplaced) {
   EXPECT_EQ(contents(folder + "/b/sweep.toml"), "# mine\n");
 }
 
+// A start writes sweep.toml and a table without rows before its first run: a kill between must not make the folder unusable.
+TEST(ScaleRun, AFolderThatAStartWasKilledInIsTheSweeps) {
+  const std::string folder = prepared("sweep-killed-start");
+  fs::create_directories(folder + "/a");
+  write(folder + "/a/sweep.toml", tiny);
+  write(folder + "/a/runs.csv",
+        "system,size,parameters,tokens,unique_tokens,flops,flops_real,budget,loss,seconds,seed,rate,note\n");
+  const Outcome run = weyl_program("scale run sweep.toml --out a --shard 1/9 --quiet", folder);
+  EXPECT_EQ(run.code, 0) << run.err;
+  fs::create_directories(folder + "/b");
+  write(folder + "/b/sweep.toml", tiny);
+  write(folder + "/b/runs.csv",
+        "system,size,parameters,tokens,unique_tokens,flops,flops_real,budget,loss,seconds,seed,rate,note\n"
+        "plain,w8b1,1,1,1,1,1,1,1,1,0,,by hand\n");
+  EXPECT_EQ(weyl_program("scale run sweep.toml --out b --quiet", folder).code, 2);
+}
+
 TEST(ScaleRun, AFailedRunSaysWhyAndIsTriedAgainWhenAsked) {
   std::string sweep = tiny;
   sweep.replace(sweep.find("budgets = [4e7, 2e8]"), 20, "budgets = [4e7]");

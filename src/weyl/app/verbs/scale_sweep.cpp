@@ -377,22 +377,28 @@ std::string result_text(const SweepRuns& runs, const std::string& folder, const 
                 : "done, but no loss: " + o.missing;
 }
 
-/// A folder of a sweep (a run of which begins with runs/ID.recipe), or one that holds nothing of the names of its files:
-/// a table of others is not replaced.
+/// Checks that a folder is a sweep's (each run of which begins with runs/ID.recipe), or holds no more than what a start writes
+/// before the first run (sweep.toml, and a table without a row), or nothing of these names: a table of others is not
+/// replaced. The table is read before the recipes, and the table before sweep.toml, in the reverse of the order in which
+/// another shard that starts at this moment writes them.
 void require_own_folder(const std::string& folder, const std::string& sweep) {
   namespace fs = std::filesystem;
   std::error_code error;
+  const std::string table = folder + "/runs.csv", copy = folder + "/sweep.toml";
+  const bool has_table = fs::exists(table, error);
+  const bool without_rows = has_table && contents_of(table) == sweep_table_header;
   for (const auto& entry : fs::directory_iterator(folder + "/runs", error)) {
     if (entry.path().extension() == ".recipe") {
       return;
     }
   }
-  const std::string copy = folder + "/sweep.toml";
-  const bool foreign = fs::exists(copy, error) && contents_of(copy) != sweep;
-  for (const std::string& file : {folder + "/runs.csv", foreign ? copy : ""}) {
-    require<ConfigError>(file.empty() || !fs::exists(file, error), "--out ", folder,
-                         ": must be the folder of a sweep or a new one, but ", file, " is none of a sweep's");
+  if (without_rows) {
+    return;
   }
+  const bool foreign = fs::exists(copy, error) && contents_of(copy) != sweep;
+  require<ConfigError>(!has_table && !foreign, "--out ", folder,
+                       ": must be the folder of a sweep or a new one, but ", has_table ? table : copy,
+                       " is none of a sweep's");
 }
 
 /// Writes the table of a sweep, with a twentieth of the time at most: of 100,000 runs it takes seconds.

@@ -143,8 +143,7 @@ TrialOutcome outcome_of(const std::string& folder, const SweepTrial& trial, cons
 }
 
 std::string table_of(const SweepRuns& runs, const std::vector<ModelFacts>& facts, const std::string& folder) {
-  std::string table =
-      "system,size,parameters,tokens,unique_tokens,flops,flops_real,budget,loss,seconds,seed,rate,note\n";
+  std::string table = sweep_table_header;
   for (const SweepRow& row : runs.rows) {
     std::vector<TrialOutcome> outcomes;
     for (const SweepTrial& trial : row.trials) {

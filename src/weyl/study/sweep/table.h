@@ -32,6 +32,10 @@ struct ModelFacts {
   double tokens = 0;         // of an epoch; 0: not known
 };
 
+/// The first line of the table of a sweep, which is all of it until a row has ended.
+constexpr const char* sweep_table_header =
+    "system,size,parameters,tokens,unique_tokens,flops,flops_real,budget,loss,seconds,seed,rate,note\n";
+
 /// The table of a sweep as far as it has come, as CSV: a line for each row whose trials have all ended, in the order of
 /// the rows,
 ///   system,size,parameters,tokens,unique_tokens,flops,flops_real,budget,loss,seconds,seed,rate,note
