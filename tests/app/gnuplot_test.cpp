@@ -156,6 +156,17 @@ TEST(Gnuplot, DrawsPanelsWithAKeyEachOrOneForAll) {
   EXPECT_THROW(draw(Panels{"page", {empty, empty}}, place("none")), Error);
 }
 
+// gnuplot remarks on a key whose lines it draws closer, which is no fault of the picture.
+TEST(Gnuplot, DrawsAsManyCurvesWithLongNamesAsThereAre) {
+  Figure figure{"many", "step", "loss", {}};
+  for (int i = 0; i < 40; ++i) {
+    const auto y = static_cast<double>(i);
+    figure.marks.push_back({"a system with a long name, number " + std::to_string(i), {0, 1}, {y, y + 1}});
+  }
+  draw(Panels{"page", {figure, figure, figure, figure}}, place("many"));
+  EXPECT_NE(contents(place("many.svg")).find("number 39"), std::string::npos);
+}
+
 TEST(Gnuplot, DrawsAConstantAndADiagonal) {
   Figure figure{"parity", "label", "prediction", {{"y", {1, 1}, {1, 1}, Mark::Kind::points}}};
   figure.diagonal = true;

@@ -81,6 +81,20 @@ std::string first_line(const std::string& messages) {
   return begin == std::string::npos ? "" : messages.substr(begin, messages.find('\n', begin) - begin);
 }
 
+/// Messages without the one that is no fault of a picture: that a key of many lines is drawn smaller.
+std::string without_remarks(const std::string& messages) {
+  std::string faults;
+  for (size_t at = 0; at < messages.size();) {
+    const size_t end = std::min(messages.find('\n', at), messages.size());
+    const std::string_view line = std::string_view(messages).substr(at, end - at);
+    if (line.find("difficulty fitting plot titles into key") == std::string_view::npos) {
+      faults.append(line).append("\n");
+    }
+    at = end + 1;
+  }
+  return faults;
+}
+
 /// A picture as its format begins and ends.
 bool is_whole(const std::string& ending, std::string_view bytes) {
   if (ending == ".png") {
@@ -159,7 +173,7 @@ void draw_script(const std::string& script, const std::vector<std::string>& endi
   write_file_atomically(folder / "script.gp", script);
   const Outcome outcome = run_gnuplot(folder, {"script.gp"});
   require<Error>(outcome.started, "gnuplot: must be installed to draw plots (Debian package gnuplot-nox)");
-  const std::string said = first_line(outcome.messages);
+  const std::string said = first_line(without_remarks(outcome.messages));
   require<DataError>(outcome.code == 0 && said.empty(), path, ": gnuplot must draw it, but said: ",
                      said.empty() ? text("exit code ", outcome.code) : said);
   std::vector<std::unique_ptr<AtomicFile>> pictures;

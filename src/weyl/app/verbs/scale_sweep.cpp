@@ -29,6 +29,7 @@
 #include "weyl/study/sweep/own_process.h"
 #include "weyl/study/sweep/record.h"
 #include "weyl/study/sweep/runner.h"
+#include "weyl/study/sweep/table.h"
 
 namespace weyl {
 
