@@ -120,8 +120,9 @@ void print_inspection(const Inspection& found, const std::string& name) {
   for (const auto& [title, list] : {std::pair{"field", &found.fields}, {"label", &found.labels}}) {
     for (const FieldSummary& f : *list) {
       std::string shape;
-      for (const int64_t n : f.shape) {
-        shape += text(shape.empty() ? "" : " x ", n);
+      for (size_t d = 0; d < f.shape.size(); ++d) {  // 0 behind the first: samples differ along this axis
+        const bool differs = d > 0 && f.shape[d] == 0;
+        shape.append(d == 0 ? "" : " x ").append(differs ? "any" : std::to_string(f.shape[d]));
       }
       std::cout << "  " << title << "  " << f.name << "  (" << shape << ")"
                 << (f.unit.empty() ? "" : " " + f.unit) << "  " << f.min << " to " << f.max
