@@ -46,7 +46,8 @@ void print_audit(const AuditReport& report) {
   for (const AuditClaim& c : report.claims) {
     line("claim", c.group, c.output, c.dtype, c.constant ? "constant" : scientific(c.error),
          c.constant ? "FAIL  (the same for all samples: nothing to divide an error by)"
-                    : (c.passed ? "PASS  (limit " : "FAIL  (limit ") + scientific(c.tolerance) + ")");
+                    : (c.passed ? "PASS  (limit " : "FAIL  (limit ") + scientific(c.tolerance) +
+                          (c.rounding ? ": rounding of float32; exact in float64)" : ")"));
   }
   for (const AuditControl& c : report.controls) {
     line("control", c.transformation, "", "", scientific(c.error),

@@ -156,6 +156,33 @@ bool Auditor::constant(size_t output) const {
   return constant_[output] || scales_[output] < constant_below;  // not a number is not constant
 }
 
+const std::vector<Tensor>& Auditor::base_in_float64() {
+  if (base_float64_.empty()) {
+    const at::ScalarType dtype = std::exchange(dtype_, at::kDouble);
+    convert(dtype_);
+    base_float64_ = evaluate(rounded_);
+    dtype_ = dtype;
+    convert(dtype_);
+  }
+  return base_float64_;
+}
+
+std::vector<double> Auditor::rounding() {
+  std::vector<double> found(labels_.size(), 0);
+  if (dtype_ == at::kDouble) {
+    return found;
+  }
+  const std::vector<Tensor>& wide = base_in_float64();
+  for (size_t i = 0; i < labels_.size(); ++i) {
+    if (!constant(i)) {
+      const double moved =
+          audited_difference(those_present(base_[i], i), those_present(wide[i], i), of_cells(i)) / scales_[i];
+      found[i] = std::isfinite(moved) ? moved : 0;
+    }
+  }
+  return found;
+}
+
 std::vector<double> Auditor::errors(const Transformation& transformation) {
   const int64_t B = std::max<int64_t>(1, rounded_.count());
   const int64_t rounds = std::max<int64_t>(2, (std::max(elements_, transformation.order) + B - 1) / B);
@@ -198,13 +225,13 @@ std::vector<Tensor> Auditor::outputs_before(const Moved& moved) {
   if (!moved.before) {
     return base_;
   }
+  if (moved.displaced) {
+    base_in_float64();
+  }
   const at::ScalarType dtype = std::exchange(dtype_, at::kDouble);
   convert(dtype_);
   std::vector<Tensor> values = evaluate(*moved.before);
   if (moved.displaced) {
-    if (base_float64_.empty()) {
-      base_float64_ = evaluate(rounded_);
-    }
     for (size_t i = 0; i < values.size(); ++i) {
       values[i] = base_[i] + (values[i] - base_float64_[i]);
     }

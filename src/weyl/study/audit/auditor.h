@@ -21,6 +21,10 @@ class Auditor {
   /// Chooses the dtype and evaluates the samples in it. Must precede the first `errors`.
   void set_dtype(at::ScalarType dtype);
 
+  /// How far rounding in the dtype moves each output from float64, on the samples as they are: max |f(x) - f_64(x)| /
+  /// rms(f(x)); 0 in float64, and for an output that is constant or not finite.
+  std::vector<double> rounding();
+
   const std::vector<std::string>& labels() const { return labels_; }
   bool constant(size_t output) const;  // a root mean square below 1e-8, in this dtype or in float64
   bool absent(size_t output) const;    // no sample has it: a stress, where none has a volume
@@ -40,6 +44,7 @@ class Auditor {
   void restore();
   void find_constants();
   std::vector<Tensor> evaluate(const Batch& batch);
+  const std::vector<Tensor>& base_in_float64();
   std::vector<Tensor> outputs_before(const Moved& moved);
   Tensor those_present(const Tensor& values, size_t output) const;
   std::vector<Tensor> act(const Moved& moved, const std::vector<Tensor>& base) const;
