@@ -3,6 +3,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "tests/gradients.h"
 #include "weyl/algebra/clifford/motion_matrix.h"
 #include "weyl/algebra/clifford/multivector.h"
 #include "weyl/carriers/motion.h"
@@ -132,6 +133,16 @@ TEST(MultivectorMotions, TranslationsOfRowsAreThoseOfGraphs) {
   const Tensor s = at::randn({kMotions, 3}, at::kDouble);  // a sum, since no two parts multiply
   EXPECT_LT(largest(translated_multivectors(there, s) - translated_multivectors(x, s + t)), 1e-14);
   EXPECT_EQ(translated_multivectors(x.to(at::kFloat), t).scalar_type(), at::kDouble);
+}
+
+// Also by the translation, which is a centroid where places are asked for their gradient.
+TEST(MultivectorMotions, TranslationsHaveDerivatives) {
+  at::manual_seed(8);
+  const Tensor x = at::randn({2, 2, 16}, at::kDouble), t = at::randn({2, 3}, at::kDouble);
+  const Expression square = [](const std::vector<Tensor>& in) {
+    return translated_multivectors(in[0], in[1]).square();
+  };
+  expect_second_gradients(square, {x, t}, {.relative = 1e-5});
 }
 
 TEST(MultivectorMotions, GoByRowsAndKeepTheDtype) {

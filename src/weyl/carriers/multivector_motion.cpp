@@ -8,6 +8,7 @@
 #include <ATen/ops/stack.h>
 
 #include <algorithm>
+#include <vector>
 
 #include "weyl/algebra/clifford/blades.h"
 #include "weyl/algebra/clifford/motion_matrix.h"
@@ -75,18 +76,18 @@ Tensor weighted_places(const Tensor& x, int64_t axis) {
 
 Tensor translated_multivectors(const Tensor& x, const Tensor& by) {
   using enum clifford::Blade;
-  const Tensor result = x.to(at::kDouble).clone();
-  const auto c = [&](int i) { return result.select(2, i); };  // (L, c)
-  const auto t = [&](int i) { return by.narrow(1, i, 1).to(at::kDouble); };
+  // Out of place: the products keep their factors where a derivative by `by`, a centroid say, is asked for.
+  std::vector<Tensor> c = x.to(at::kDouble).unbind(2);  // of (L, c)
+  const auto t = [&](int64_t i) { return by.narrow(1, i, 1).to(at::kDouble); };
   // e_i moves to e_i - t_i e0, and further blades as the outer products of these.
-  c(e0).sub_(t(0) * c(e1) + t(1) * c(e2) + t(2) * c(e3));
-  c(e01).add_(t(1) * c(e12) + t(2) * c(e13));
-  c(e02).add_(t(2) * c(e23) - t(0) * c(e12));
-  c(e03).sub_(t(0) * c(e13) + t(1) * c(e23));
-  c(e012).sub_(t(2) * c(e123));
-  c(e013).add_(t(1) * c(e123));
-  c(e023).sub_(t(0) * c(e123));
-  return result;
+  c[e0] = c[e0] - (t(0) * c[e1] + t(1) * c[e2] + t(2) * c[e3]);
+  c[e01] = c[e01] + (t(1) * c[e12] + t(2) * c[e13]);
+  c[e02] = c[e02] + (t(2) * c[e23] - t(0) * c[e12]);
+  c[e03] = c[e03] - (t(0) * c[e13] + t(1) * c[e23]);
+  c[e012] = c[e012] - t(2) * c[e123];
+  c[e013] = c[e013] + t(1) * c[e123];
+  c[e023] = c[e023] - t(0) * c[e123];
+  return at::stack(c, 2);
 }
 
 }  // namespace weyl

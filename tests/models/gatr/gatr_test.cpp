@@ -344,6 +344,33 @@ TEST(Gatr, ForcesAndTheirDerivativesAreRight) {
   expect_finite_gradients(energy, {at::zeros_like(positions)});
 }
 
+// Multivectors are seen from the centroid, which moves with every position; so is the multivector that comes out.
+TEST(Gatr, DerivativesByPositionsAreRightBesideFeaturesOfEveryKind) {
+  Schema schema = all_kinds();
+  schema.interface.outputs = {
+      {.name = "energy", .level = Level::graph, .extensive = true},
+      {.name = "motor", .level = Level::graph, .kind = Kind::multivector},
+      {.name = "goal", .level = Level::node, .kind = Kind::vector, .role = Role::point}};
+  const auto expect = [&](const char* name, auto change) {
+    SCOPED_TRACE(name);
+    Options o = small();
+    change(o);
+    const auto model = make(o, schema.interface, 0.1);
+    const auto points = std::get<Points>(tokens(schema, 2, 3).input);
+    for (const Quantity& q : schema.interface.outputs) {
+      SCOPED_TRACE(q.name);
+      const Expression output = [&](const std::vector<Tensor>& in) {
+        Points moved = points;
+        moved.positions = in[0];
+        return (*model)(moved).at(q.name);
+      };
+      expect_second_gradients(output, {points.positions}, {.relative = 1e-5});
+    }
+  };
+  expect("default", [](auto&) {});
+  expect("canonical", [](auto& o) { o.reference = Reference::canonical; });
+}
+
 TEST(Gatr, EnergiesOfFarMoleculesKeepTheirDigits) {
   Interface i;
   i.outputs = {{.name = "energy", .level = Level::graph, .extensive = true},
