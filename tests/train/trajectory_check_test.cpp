@@ -1,4 +1,4 @@
-// Energies and forces of a trajectory that are not of one system of units are refused before they are learned.
+// Energies and forces of a trajectory that are not of one system of units are doubted before they are learned.
 #include "weyl/train/preflight/data_checks.h"
 
 #include <gtest/gtest.h>
@@ -69,6 +69,18 @@ TEST_F(TrajectoryCheck, DoubtsForcesInOtherUnits) {
   EXPECT_NE(fault(o), "");  // which makes forces kcal/mol/Angstrom, too
   o.force_unit = "eV/Angstrom";
   EXPECT_EQ(fault(o), "");
+}
+
+TEST_F(TrajectoryCheck, DoubtsNoExactCurves) {
+  MoleculesDataOptions o;
+  o.path = WEYL_SOURCE_DIR "/tests/fixtures/reports/02a_dimer_curves_0.5A.xyz";
+  o.train = 20;
+  o.valid = 4;
+  EXPECT_EQ(fault(o), "");
+  o.energy_unit = "kcal/mol";  // whatever the unit of both
+  EXPECT_EQ(fault(o), "");
+  o.force_unit = "eV/Angstrom";  // which they are not
+  EXPECT_NE(fault(o), "");
 }
 
 TEST_F(TrajectoryCheck, IsOfTrainingsThatLearnBoth) {

@@ -183,7 +183,7 @@ TEST(InspectFrames, WarnsOfForcesThatDoNotFitTheEnergies) {
   EXPECT_EQ(warning(frames, ""), "");
   const double atomic = unit_factor("eV/Angstrom", "Hartree/Bohr");
   EXPECT_NE(warning(scaled(frames, 1, atomic), "")
-                .find("energies and forces are not of one system of units: along 29 pairs"),
+                .find("energies and forces seem not to be of one system of units: along 29 pairs"),
             std::string::npos)
       << warning(scaled(frames, 1, atomic), "");
   EXPECT_NE(warning(scaled(frames, 1, atomic), "").find("force_unit = \"Hartree/Bohr\""), std::string::npos);

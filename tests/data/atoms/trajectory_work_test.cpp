@@ -134,8 +134,83 @@ TEST(TrajectoryWork, IsSilentAboutStructuresThatAreShakenOneByOne) {
   EXPECT_GT(law->onward, 2.5);  // above the limits, of which 2.25 is the larger
 }
 
+/// The curve of a dimer, energies and forces exact, by a Morse bond: eV, Angstrom.
+void add_curve(std::vector<AtomsFrame>& frames, int element, double depth, double rest, double step) {
+  constexpr double steep = 1.6;
+  for (double r = 1; r < 5.01; r += step) {
+    const double e = std::exp(-steep * (r - rest)), slope = 2 * depth * steep * (1 - e) * e;
+    AtomsFrame frame;
+    frame.numbers = {6, element};
+    frame.positions = {0, 0, 0, 0, 0, r};
+    frame.set("energy", depth * ((1 - e) * (1 - e) - 1));
+    frame.set(AtomColumn{"forces", 3, std::vector<double>{0, 0, slope, 0, 0, -slope}});
+    frames.push_back(std::move(frame));
+  }
+}
+
+// The mean of two forces half an Angstrom apart is not that of the way between them: on a steep wall the slopes are half of
+// what they should be, and there the works are largest.
+TEST(TrajectoryWork, IsSilentAboutCurvesOfLongSteps) {
+  for (const double step : {0.1, 0.25, 0.4, 0.5, 0.6}) {
+    std::vector<AtomsFrame> frames;
+    add_curve(frames, 14, 3, 1.9, step);
+    add_curve(frames, 6, 5, 1.4, step);
+    add_curve(frames, 32, 4, 1.6, step);
+    const auto law = work_law(frames);
+    ASSERT_TRUE(law) << step;
+    EXPECT_FALSE(law->is_wrong()) << step << ": " << work_fault(*law, "");
+    const auto wrong = work_law(scaled(frames, unit_factor("eV", "kcal/mol"), 1));
+    EXPECT_TRUE(wrong && wrong->is_wrong()) << step;
+  }
+  // Walls alone.
+  std::vector<AtomsFrame> walls;
+  for (const int element : {6, 7, 8, 9, 14}) {
+    add_curve(walls, element, 4, 4.5, 0.6);
+    walls.resize(walls.size() - 3);
+  }
+  const auto law = work_law(walls);
+  ASSERT_TRUE(law);
+  EXPECT_FALSE(law->is_wrong()) << work_fault(*law, "");
+}
+
+TEST(TrajectoryWork, OfTheReportedCurvesFits) {
+  const auto reader = open_frames(WEYL_SOURCE_DIR "/tests/fixtures/reports/02a_dimer_curves_0.5A.xyz");
+  std::vector<AtomsFrame> frames;
+  for (AtomsFrame frame; reader->next(frame);) {
+    frames.push_back(frame);
+  }
+  ASSERT_EQ(frames.size(), 27u);
+  const auto law = work_law(frames);
+  ASSERT_TRUE(law);
+  EXPECT_NEAR(law->slope, 1, 0.1);
+  EXPECT_FALSE(law->is_wrong()) << work_fault(*law, "");
+}
+
+TEST(TrajectoryWork, AFewLongStepsDecideNothing) {
+  WorkLaw law{.pairs = 15,
+              .atoms = 8,
+              .correlation = 0.97,
+              .slope = 0.5,
+              .spread = 0.59,
+              .onward = 2.98,
+              .below = 0.4};
+  EXPECT_FALSE(law.is_wrong());
+  law.below = 0.7;
+  EXPECT_TRUE(law.is_wrong());
+  law.onward = 4;  // a scan, whose forces allow the changes
+  EXPECT_FALSE(law.is_wrong());
+  law.beyond = 0.5;
+  EXPECT_TRUE(law.is_wrong());
+}
+
 TEST(TrajectoryWork, ASlopeThatNoUnitsHaveMustBeOfFramesThatAreClose) {
-  WorkLaw law{.pairs = 32, .atoms = 8, .correlation = 0.995, .slope = 0.784, .spread = 0.76, .onward = 1.72};
+  WorkLaw law{.pairs = 32,
+              .atoms = 8,
+              .correlation = 0.995,
+              .slope = 0.784,
+              .spread = 0.76,
+              .onward = 1.72,
+              .below = 1};
   EXPECT_FALSE(law.is_wrong());  // of long steps of a relaxation
   law.onward = 2;
   EXPECT_FALSE(law.is_wrong());
@@ -143,8 +218,11 @@ TEST(TrajectoryWork, ASlopeThatNoUnitsHaveMustBeOfFramesThatAreClose) {
   EXPECT_TRUE(law.is_wrong());
   law.onward = 2;
   law.slope = law.spread = 1.89;  // places in Bohr
+  law.below = 0;
+  law.above = 1;
   EXPECT_TRUE(law.is_wrong());
   law.slope = law.spread = -1;
+  law.below = 1;
   EXPECT_TRUE(law.is_wrong());
 }
 

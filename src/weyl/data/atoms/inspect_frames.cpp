@@ -116,8 +116,8 @@ class Frames {
     close_.warn(result_.warnings, text("with atoms nearer than ", overlap, " \u00c5"));
     std::ranges::move(checks_.lines(), std::back_inserter(result_.warnings));
     if (const auto law = work_.law(); law && law->is_wrong()) {
-      result_.warnings.push_back(
-          text("energies and forces are not of one system of units: ", work_fault(*law, "data.molecules")));
+      result_.warnings.push_back(text("energies and forces seem not to be of one system of units: ",
+                                      work_fault(*law, "data.molecules")));
     }
     return std::move(result_);
   }

@@ -19,6 +19,11 @@ constexpr double kCorrelation = 0.9, kLow = 0.8, kHigh = 1.25;
 constexpr double kNearLow = 0.55, kNearHigh = 1.8, kOnwardNear = 2.25;
 constexpr double kOnward = 1.75;  // 5 fs apart hydrogen's vibrations leave 2.2, displacements at random 1.0
 constexpr double kOutlier = 20;   // medians
+constexpr double kMost = 0.6;     // of the pairs must say it one by one: a few long steps decide nothing
+// A scan goes straight on, and its steps may be so long that the mean force is not that of the way; then the forces at both
+// ends allow most of the changes.
+constexpr double kStraight = 3.9, kAllowed = 1. / 3;
+constexpr double kSame = 1 + 1e-6;  // lengths of steps that differ by the rounding of places
 constexpr int kDecimals = 12;
 
 bool finite(const std::vector<double>& values) {
@@ -133,7 +138,11 @@ bool WorkLaw::is_wrong() const {
   if (std::abs(correlation) <= kCorrelation || onward <= (near ? kOnwardNear : kOnward)) {
     return false;
   }
-  return (slope < kLow && spread < kLow) || (slope > kHigh && spread > kHigh);
+  if (onward > kStraight && beyond < kAllowed) {
+    return false;
+  }
+  return (slope < kLow && spread < kLow && below >= kMost) ||
+         (slope > kHigh && spread > kHigh && above >= kMost);
 }
 
 void TrajectoryWork::add(WorkFrame frame) {
@@ -149,7 +158,7 @@ void TrajectoryWork::add(WorkFrame frame) {
   }
   decimals_ = std::max(decimals_, decimals_of(frame.energy));
   if (last_ && last_->kinds == frame.kinds && last_->cell == frame.cell && last_->pbc == frame.pbc) {
-    double work = 0, moved = 0;
+    double at_start = 0, at_end = 0, moved = 0;
     std::vector<double> steps(3 * n);
     for (size_t i = 0; i < n; ++i) {
       Vector3 step{};
@@ -160,13 +169,14 @@ void TrajectoryWork::add(WorkFrame frame) {
         step = nearest_image(step, rows_of(frame.cell->data()), frame.pbc);
       }
       for (size_t d = 0; d < 3; ++d) {
-        work -= 0.5 * (frame.forces[3 * i + d] + last_->forces[3 * i + d]) * step[d];
+        at_start -= last_->forces[3 * i + d] * step[d];
+        at_end -= frame.forces[3 * i + d] * step[d];
         moved = std::max(moved, std::abs(step[d]));
         steps[3 * i + d] = step[d];
       }
     }
-    if (moved > 0 && std::isfinite(work)) {
-      steps_.push_back({last_->energy, frame.energy - last_->energy, work, moved});
+    if (const double work = 0.5 * (at_start + at_end); moved > 0 && std::isfinite(work)) {
+      steps_.push_back({last_->energy, frame.energy - last_->energy, work, moved, at_start, at_end});
       atoms_ += static_cast<double>(n);
       if (last_step_.size() == steps.size()) {
         if (const double onward = onward_of(last_step_, steps); std::isfinite(onward)) {
@@ -206,12 +216,18 @@ std::optional<WorkLaw> TrajectoryWork::law() const {
     return std::nullopt;
   }
   std::ranges::sort(steps, {}, &Step::moved);
-  steps.resize(std::max(kLeast, steps.size() / 2));
+  const double longest = kSame * steps[std::max(kLeast, steps.size() / 2) - 1].moved;
+  std::erase_if(steps, [&](const Step& s) { return s.moved > longest; });
   WorkLaw law{.pairs = static_cast<int64_t>(steps.size()),
               .atoms = atoms_ / static_cast<double>(steps_.size()),
               .onward = threes_ > 0 ? onward_ / static_cast<double>(threes_) : 0};
   double changes_2 = 0, works_2 = 0, both = 0, weight = 0;
+  const double share = 1 / static_cast<double>(steps.size());
   for (const Step& s : steps) {
+    const auto [least, most] = std::minmax(s.at_start, s.at_end);
+    law.below += s.change / s.work < kLow ? share : 0;
+    law.above += s.change / s.work > kHigh ? share : 0;
+    law.beyond += s.change < least || s.change > most ? share : 0;
     changes_2 += s.change * s.change;
     works_2 += s.work * s.work;
     both += s.change * s.work;

@@ -28,11 +28,16 @@ struct WorkLaw {
   /// Mean over three frames in a row of |x2 - x0|^2 over the mean of |x1 - x0|^2 and |x2 - x1|^2: 4 of a motion that
   /// goes straight on, 1 of places that are drawn anew for each frame.
   double onward = 0;
+  double below = 0, above = 0;  // shares of pairs whose own ratio dE / (-F dx) is below 0.8, above 1.25
+  /// Share of pairs whose dE is not between -F dx with the force of the one frame and with that of the other: between
+  /// them it lies where the force changes steadily, however long the step.
+  double beyond = 0;
 
   /// Whether the frames are steps of a trajectory (correlation beyond 0.9, onward beyond 1.75, of slopes of 0.55 to 1.8
-  /// beyond 2.25) that energies and forces of one unit cannot be: both slopes lie on the same side of 0.8 to 1.25. Of
-  /// structures that are shaken one by one the work correlates as well, but the mean force of two of them is not that
-  /// of the way between them.
+  /// beyond 2.25) that energies and forces of one unit cannot be: both slopes, and six of ten pairs by themselves, lie on
+  /// the same side of 0.8 to 1.25. Of structures that are shaken one by one the work correlates as well, but the mean force
+  /// of two of them is not that of the way between them; and so it is with the long steps of a scan, say the curve of a
+  /// dimer, where frames go straight on (onward beyond 3.9): there a third of the pairs must be beyond their two forces.
   bool is_wrong() const;
 };
 
@@ -48,14 +53,15 @@ class TrajectoryWork {
     last_step_.clear();
   }
   bool enough() const { return static_cast<int64_t>(steps_.size()) >= most; }
-  /// Of the pairs whose energies differ by more than the rounding of their digits the half that moved least: a step
-  /// that is long beside a vibration says little. Nothing of fewer than twelve.
+  /// Of the pairs whose energies differ by more than the rounding of their digits the half that moved least, and those that
+  /// moved as far: a step that is long beside a vibration says little. Nothing of fewer than twelve.
   std::optional<WorkLaw> law() const;
 
  private:
   static constexpr int64_t most = 400;  // pairs
   struct Step {
     double energy, change, work, moved;  // of the first frame; dE; -F dx; the largest |dx|
+    double at_start, at_end;             // -F dx with the force of the first frame, of the second
   };
   std::optional<WorkFrame> last_;
   std::vector<Step> steps_;
