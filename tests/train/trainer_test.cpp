@@ -1,5 +1,6 @@
 #include "weyl/train/loop/trainer.h"
 
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -10,6 +11,7 @@
 #include "weyl/models/transformer/options.h"
 #include "weyl/models/work.h"
 #include "weyl/saved/evaluate.h"
+#include "weyl/train/loop/overflow.h"
 #include "weyl/train/train.h"
 
 namespace weyl {
@@ -303,6 +305,48 @@ TEST(Trainer, SpeaksOfTheRateWhereTheWeightsDiverge) {
   EXPECT_NE(message.find("the weights have diverged: a smaller train.optimiser.rate"), std::string::npos)
       << message;
   EXPECT_EQ(message.find("sample"), std::string::npos) << message;
+}
+
+/// What is said of a step one of whose samples has a feature that is not a number, though its label is like the others'.
+/// The weights are `wild` times normal numbers; 0: as they are drawn.
+Overflow explained(bool learned, double wild) {
+  const Recipe recipe = small_recipe();
+  const Splits data = small_data();
+  Batch all = dynamic_cast<const InMemory&>(*data.train).all();
+  auto& points = std::get<Points>(all.input);
+  points.vectors = points.vectors.clone();
+  points.vectors[points.graphs.offsets[1]].fill_(NAN);  // of sample 1
+  const InMemory spoilt(all, data.train->schema());
+  const SavedModel saved = small_model(recipe, data);
+  if (wild > 0) {
+    const at::NoGradGuard no_grad;
+    for (const Parameter& p : saved.model->parameters()) {
+      p.tensor.copy_(at::randn_like(p.tensor) * wild);
+    }
+  }
+  const std::vector<int64_t> samples{0, 1, 2, 3}, others{10, 20, 30, 40};
+  const FailedStep step{.data = &spoilt,
+                        .samples = samples,
+                        .others = others,
+                        .alone =
+                            [&](int64_t sample) {
+                              Batch batch = spoilt.batch({&sample, 1});
+                              batch.input = to(batch.input, at::kCPU, at::kFloat);
+                              return batch;
+                            },
+                        .learned = learned};
+  return explain_overflow(*saved.model, *saved.task, step, recipe.train);
+}
+
+// A rate that is too high lets one sample overflow before the others.
+TEST(Trainer, BlamesNoSampleThatWeightsFailFirst) {
+  const Overflow at_first = explained(false, 0);
+  EXPECT_TRUE(at_first.of_samples) << at_first.why;
+  EXPECT_NE(at_first.why.find("one sample is at fault: sample 1 alone"), std::string::npos) << at_first.why;
+  for (const Overflow& later : {explained(true, 0), explained(false, 30)}) {
+    EXPECT_FALSE(later.of_samples) << later.why;
+    EXPECT_NE(later.why.find("the weights have diverged"), std::string::npos) << later.why;
+  }
 }
 
 TEST(Trainer, RefusesWhatCannotRun) {

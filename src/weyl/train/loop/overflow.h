@@ -23,6 +23,7 @@ struct FailedStep {
   std::span<const int64_t> samples, others;
   std::function<Batch(int64_t sample)> alone;
   const NamedTensors* statistics = nullptr;
+  bool learned = false;  // each sample was in a step before, after which the weights were finite
 };
 
 /// Evaluates the samples of a failed step one by one with the weights that it began with, in evaluation mode: loss,
@@ -30,11 +31,15 @@ struct FailedStep {
 ///
 ///   some are finite, others not      the others are at fault, and named with their largest label and prediction
 ///   none is finite, but `others` are the same: the weights are sound
-///   all are finite, their sum is not the sample with a loss a million times the median one, if there is one
+///   all are finite, their sum is not the samples with a loss a million times the median one, if there are any
 ///   none is finite, nor `others`     labels of the whole set whose squares float32 does not hold, which spoil
 ///                                    statistics that every sample is measured by; without any the weights have
 ///                                    diverged, and so they have where more than half of at least eight samples fail
 ///                                    though their labels are like the others'
+///
+/// Where the labels of those at fault are like the others' (within a million times), the weights have diverged all the
+/// same if these samples were learned before, which they were finite for, or if sound samples are predicted far beyond their
+/// labels (30 times the largest): a sample then has only come first.
 ///
 /// Clears the gradients and leaves the model in training mode. At most 1024 samples are tried.
 Overflow explain_overflow(Model& model, const Task& task, const FailedStep& step,

@@ -259,7 +259,8 @@ void Trainer::refuse_step(const StepNumbers& numbers) {
                         .samples = samples,
                         .others = others,
                         .alone = [&](int64_t sample) { return loader_.alone(state_.epoch, sample); },
-                        .statistics = &statistics_before_};
+                        .statistics = &statistics_before_,
+                        .learned = state_.epoch > 0};  // an epoch has every sample
   const Overflow found = explain_overflow(*saved_.model, *saved_.task, step, options_);
   const std::string line = text("train: loss and gradient must be finite, got ", numbers.loss, " and norm ",
                                 numbers.norm, " at step ", state_.step + 1, "; ", found.why,
