@@ -89,6 +89,12 @@ TEST(CommandLine, ReadsEveryOtherVerb) {
   EXPECT_EQ(eval.split, "valid");
   EXPECT_EQ(eval.machine.dtype, "float64");
 
+  EXPECT_EQ(expect<EvalCommand>({"eval", "m"}).split, "");
+  const auto keys = expect<EvalCommand>({"eval", "m", "--data", "d", "data.molecules.energy=E"});
+  EXPECT_EQ(keys.overrides, std::vector<std::string>{"data.molecules.energy=E"});
+  EXPECT_NE(error_of({"eval", "m", "data.molecules.energy=E"}).find("goes with --data PATH"),
+            std::string::npos);
+
   const auto predict = expect<PredictCommand>({"predict", "m", "d", "--out", "o", "--gradient"});
   EXPECT_EQ(predict.model + predict.data + predict.out, "mdo");
   EXPECT_TRUE(predict.gradient);

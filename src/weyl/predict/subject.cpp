@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iterator>
 
+#include "weyl/config/toml.h"
 #include "weyl/config/unused_options.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
@@ -47,6 +48,17 @@ Interface told(const Recipe& recipe, const Schema& schema, std::shared_ptr<Task>
     return task->interface(schema);
   }
   return stated;
+}
+
+/// The data set that knows the classes and states which the model has learned.
+DataOptions as_learned(DataOptions data, const TaskOptions& task, const SampleFacts& trained_on) {
+  const std::vector<std::string>& classes = trained_on.classes;
+  data = know_classes(std::move(data), classes.empty() ? names_of_classes(task, classes) : classes);
+  return know_states(std::move(data), trained_on.states);
+}
+
+const char* name_of_set(const DataOptions& data) {
+  return std::visit([](const auto& o) { return o.name_in_config; }, data.set);
 }
 
 }  // namespace
@@ -99,12 +111,8 @@ Subject load_subject(const std::string& path, at::Device device, std::optional<a
   subject.recipe = read_stored_recipe(saved.recipe.text, model_file(path), options_of(systems));
   subject.schema = schema_of(subject.recipe);
   subject.schema.interface = inputs_of(saved.interface).interface;
-  subject.recipe.data = data_of_run(subject.recipe.data, path);
-  const std::vector<std::string>& classes = saved.trained_on.classes;
   subject.recipe.data =
-      know_classes(std::move(subject.recipe.data),
-                   classes.empty() ? names_of_classes(subject.recipe.task, classes) : classes);
-  subject.recipe.data = know_states(std::move(subject.recipe.data), saved.trained_on.states);
+      as_learned(data_of_run(subject.recipe.data, path), subject.recipe.task, saved.trained_on);
   subject.model = std::move(saved.model);
   subject.trained_on = std::move(saved.trained_on);
   subject.task = std::move(saved.task);
@@ -135,7 +143,7 @@ FilePredictor::FilePredictor(Subject subject, const PredictorOptions& options)
 
 Recipe with_rollout(Recipe recipe, int64_t steps, std::string_view where) {
   auto* bodies = std::get_if<RigidBodiesDataOptions>(&recipe.data.set);
-  const char* set = std::visit([](const auto& o) { return o.name_in_config; }, recipe.data.set);
+  const char* set = name_of_set(recipe.data);
   require<ConfigError>(bodies != nullptr, where,
                        ": needs data set rigid_bodies, whose labels go as far as is asked; those of ", set,
                        " have the steps that they have");
@@ -143,13 +151,57 @@ Recipe with_rollout(Recipe recipe, int64_t steps, std::string_view where) {
   return recipe;
 }
 
+Recipe with_data_keys(const Subject& subject, const std::vector<std::string>& overrides) {
+  Recipe recipe = subject.recipe;
+  if (overrides.empty()) {
+    return recipe;
+  }
+  const std::string table = text("data.", name_of_set(recipe.data), ".");
+  for (const std::string& item : overrides) {
+    const std::string key = item.substr(0, item.find('='));
+    require<ConfigError>(key.starts_with(table) && key != table + "path", "override '", item,
+                         "': must be a key of the data set, ", table,
+                         "KEY, and not its path, which --data gives");
+  }
+  DataOptions data = recipe.data;
+  const auto visit = [&](Fields& f) { f("data", data, "what the model is measured on"); };
+  const std::string stored = write_toml(visit);
+  read_toml_text(stored, "the model's config", overrides, visit);
+  const Schema now = declared_schema(data, interface_of(recipe)),
+               then = declared_schema(recipe.data, interface_of(recipe));
+  require<ConfigError>(now.interface == then.interface && now.labels == then.labels, "override '",
+                       overrides.front(), overrides.size() > 1 ? "' and those after it" : "'",
+                       ": must say how files are read, but the model would be told or asked something else");
+  recipe.data = as_learned(std::move(data), recipe.task, subject.trained_on);
+  return recipe;
+}
+
+namespace {
+
+/// Whether a folder has splits, not one set of samples that is taken for testing.
+bool has_splits(const std::string& folder, const Splits& splits) {
+  const auto some = [](const auto& split) { return split != nullptr && split->size() > 0; };
+  return some(splits.train) || some(splits.valid) ||
+         std::ranges::any_of(std::filesystem::directory_iterator(folder), [](const auto& entry) {
+           return entry.path().filename().string().starts_with("test");
+         });
+}
+
+}  // namespace
+
 std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string& path,
                                          const std::string& split, Keep keep) {
+  const auto require_splits = [&](bool there) {
+    require<ConfigError>(split.empty() || there, path,
+                         ": must have splits of its own for --split, but is one set of samples, which is "
+                         "used as a whole; leave --split out");
+  };
   // Of a trajectory the missing poses are known to the set alone, which takes them out.
   const auto* poses = std::get_if<PoseSequencesDataOptions>(&recipe.data.set);
   const bool trajectory = poses != nullptr && poses->group == LieGroup::se3 && is_pose_file(path) &&
                           !std::filesystem::is_directory(path);
   if (!path.empty() && !trajectory && !std::filesystem::is_directory(path)) {
+    require_splits(false);
     auto data = open_file(path, recipe.data, interface_of(recipe), Values::checked, keep);
     require_same_carrier(path, data->schema(), schema_of(recipe));
     return data;
@@ -158,13 +210,15 @@ std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string
   // refuse them.
   const Splits splits = open_splits(path.empty() ? know_states(recipe.data, {}) : all_of(recipe.data, path),
                                     interface_of(recipe), keep);
-  const auto& chosen = split == "train" ? splits.train : split == "valid" ? splits.valid : splits.test;
+  require_splits(path.empty() || has_splits(path, splits));
+  const std::string name = split.empty() ? "test" : split;
+  const auto& chosen = name == "train" ? splits.train : name == "valid" ? splits.valid : splits.test;
   std::string there;
-  for (const auto& [name, part] :
+  for (const auto& [of, part] :
        {std::pair{"train", splits.train}, {"valid", splits.valid}, {"test", splits.test}}) {
-    there += part == nullptr ? "" : text(there.empty() ? "" : ", ", "--split ", name);
+    there += part == nullptr ? "" : text(there.empty() ? "" : ", ", "--split ", of);
   }
-  require<DataError>(chosen != nullptr, path.empty() ? "the data set" : path, ": must have a ", split,
+  require<DataError>(chosen != nullptr, path.empty() ? "the data set" : path, ": must have a ", name,
                      " split, but has none; there is ", there.empty() ? "no split at all" : there);
   return chosen;
 }

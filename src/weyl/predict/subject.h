@@ -57,8 +57,14 @@ class FilePredictor : public Predictor {
 /// ConfigError: the labels of the data set have a fixed number of steps.
 Recipe with_rollout(Recipe recipe, int64_t steps, std::string_view where = "rollout");
 
-/// Opens a split of the data set in `path`, a folder with splits; a file is used with all its samples. With an empty
-/// `path` it is the recipe's data set. DataError: the split is absent.
+/// The subject's recipe with other keys of its data set ("data.molecules.energy=REF_energy"), for files that name things
+/// otherwise than those of the training. ConfigError: a key of something else, or the path; a key with which the model
+/// would be told or asked something else.
+Recipe with_data_keys(const Subject& subject, const std::vector<std::string>& overrides);
+
+/// Opens a split of the data set in `path`, a folder with splits; a file, or a folder without, is used with all its
+/// samples. With an empty `path` it is the recipe's data set. `split` empty: the test split. DataError: the split is
+/// absent. ConfigError: a split is named, and what is at `path` has none.
 std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string& path,
                                          const std::string& split, Keep keep = Keep::in_memory);
 

@@ -43,9 +43,10 @@ struct TrainCommand {
 struct EvalCommand {
   OutputOptions output;
   Machine machine;
-  std::string model;  // a run folder or a model file
-  std::string data;   // empty: as the model's own config says
-  std::string split = "test";
+  std::string model;                   // a run folder or a model file
+  std::string data;                    // empty: as the model's own config says
+  std::vector<std::string> overrides;  // of the keys of `data`'s set
+  std::string split;                   // empty: the test split
   int64_t rollout = 0;  // steps that are measured; 0: as many as the labels of the model's own data have
   bool as_is = false;   // data that contradict what the model was trained on
   int64_t batch = 256;

@@ -74,18 +74,24 @@ Verb add_eval(CLI::App& root) {
   const auto draft = begin<EvalCommand>(
       root, "eval", "measure a model on data with labels",
       examples({"eval runs/platonic-1", "eval model.safetensors --data data/nbody --split valid --json",
-                "eval runs/boxes --rollout 24"}));
+                "eval runs/boxes --rollout 24",
+                "eval runs/water --data other.xyz data.molecules.energy=REF_energy"}));
   auto& [app, c] = draft;
   add_model(app, c->model);
+  add_overrides(app, c->overrides, "with --data: keys of the data set: data.molecules.energy=REF_energy ...");
   add_data(app, c->data, "data folder or file, default that of the model's config");
-  add_choice(app, "--split", c->split, {"train", "valid", "test"}, "which split, default test");
+  add_choice(app, "--split", c->split, {"train", "valid", "test"},
+             "which split, default test; with --data only of a folder that has splits");
   add_rollout(
       app, c->rollout,
       "rigid bodies: go N steps, each from where the one before has left the bodies, and measure each");
   add_as_is(app, c->as_is);
   add_batch(app, c->batch, c->batch_tokens);
   add_machine(app, c->machine, "default that of the file");
-  return draft.done();
+  return draft.done([](const EvalCommand& e) {
+    require<ConfigError>(e.overrides.empty() || !e.data.empty(),
+                         "key=value goes with --data PATH, whose keys it says");
+  });
 }
 
 Verb add_predict(CLI::App& root) {

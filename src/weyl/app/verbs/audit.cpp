@@ -24,7 +24,7 @@ std::shared_ptr<const Dataset> data_for(const Subject& subject, const std::strin
                      subject.recipe.interface ? &*subject.recipe.interface : nullptr, Values::any);
   }
   if (!path.empty()) {
-    return open_data(subject.recipe, path, "test");
+    return open_data(subject.recipe, path, "");
   }
   const std::string own = path_of(subject.recipe.data);
   const bool declared = subject.task != nullptr || !subject.recipe.interface;

@@ -1,4 +1,5 @@
 #include <cmath>
+#include <filesystem>
 #include <iostream>
 
 #include "weyl/app/terminal/exit_codes.h"
@@ -10,8 +11,29 @@
 #include "weyl/app/verbs/verbs.h"
 #include "weyl/core/check.h"
 #include "weyl/predict/subject.h"
+#include "weyl/train/run/fingerprint.h"
+#include "weyl/train/run/run_data.h"
 
 namespace weyl {
+namespace {
+
+/// Says which samples of data that were given are the model's own training samples; where they were asked for, it is
+/// known.
+void warn_of_training_samples(const EvalCommand& command, const Subject& subject, const Dataset& data) {
+  if (command.data.empty() || command.split == "train") {
+    return;
+  }
+  std::error_code error;
+  const bool own = std::filesystem::equivalent(path_of(subject.recipe.data), command.data, error);
+  const int64_t found = training_samples_in(data, fingerprint_of_run(command.model), own && !error);
+  if (found > 0) {
+    warn(text(command.data, ": ", found == data.size() ? "all" : text(found, " of the"), " ", data.size(),
+              " samples are of the training split of ", command.model,
+              ", which it has learned from: of these, errors say nothing of new data"));
+  }
+}
+
+}  // namespace
 
 int run(const EvalCommand& command, const Systems& systems) {
   FilePredictor predictor(command.model, predictor_options(command), systems);
@@ -22,10 +44,12 @@ int run(const EvalCommand& command, const Systems& systems) {
   if (rolls) {
     predictor.roll_out(command.rollout, "--rollout");
   }
-  const Recipe& recipe = predictor.subject().recipe;
+  const Recipe recipe = with_data_keys(predictor.subject(), command.overrides);
   const auto data = open_data(rolls ? with_rollout(recipe, command.rollout, "--rollout") : recipe,
                               command.data, command.split, Keep::on_disk);
-  const std::string where = command.data.empty() ? "the " + command.split + " split" : command.data;
+  const std::string where = !command.data.empty()   ? command.data
+                            : command.split.empty() ? "the test split"
+                                                    : "the " + command.split + " split";
   require<ConfigError>(!rolls || !data->schema().labels.empty(), where,
                        ": --rollout must be at most two less than the frames of a scene, got ",
                        command.rollout);
@@ -34,6 +58,7 @@ int run(const EvalCommand& command, const Systems& systems) {
   for (const std::string& warning : data->schema().warnings) {
     warn(warning);
   }
+  warn_of_training_samples(command, predictor.subject(), *data);
   Progress progress("eval", data->size(), Progress::style_for_stderr(command.output.quiet));
   const Evaluation evaluation =
       predictor.evaluate(data, where, {.progress = [&](int64_t done) { progress.update(done); }});

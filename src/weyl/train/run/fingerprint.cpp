@@ -142,6 +142,30 @@ Json fingerprint(const Splits& data) {
   return json;
 }
 
+int64_t training_samples_in(const Dataset& data, const Json& then, bool whole) {
+  const auto samples_of = [&](const char* split) {
+    const Json* of = then.find(split);
+    const Json* samples = of != nullptr ? of->find("samples") : nullptr;
+    return samples != nullptr ? static_cast<int64_t>(samples->number_or(0)) : 0;
+  };
+  const int64_t training = samples_of("train");
+  if (training == 0) {
+    return 0;
+  }
+  if (whole && data.size() >= training + samples_of("valid") + samples_of("test")) {
+    return training;
+  }
+  if (data.size() != training) {
+    return 0;
+  }
+  const Json now = fingerprint_of_set(data);
+  const auto same = [&](const char* hash) {
+    const Json* of = then.find("train")->find(hash);
+    return of != nullptr && of->string_or("") == now.find(hash)->string_or("");
+  };
+  return same("contents") || same("places_and_labels") ? training : 0;
+}
+
 std::string changes_of_data(const Json& now, const Json& then) {
   std::string line;
   for (const char* split : {"train", "valid", "test"}) {

@@ -22,6 +22,11 @@ namespace weyl {
 /// not looked at, if the sample keeps its number of tokens.
 Json fingerprint(const Splits& data);
 
+/// How many samples of a set are those of the training split that a run's fingerprint `then` is of, as far as it tells: all
+/// of them where the set is that split; and where it is `whole`, the run's own files from which the splits were drawn, as
+/// many as the split has. 0: none is known to be.
+int64_t training_samples_in(const Dataset& data, const Json& then, bool whole);
+
 /// What differs between two fingerprints, as one line; empty: nothing.
 std::string changes_of_data(const Json& now, const Json& then);
 

@@ -20,16 +20,15 @@ std::string run_around(const std::string& path) {
   return is_run_folder(run) ? run : "";
 }
 
-// Empty when the run does not say, or says it in a way that cannot be read: it is an aid, no part of the
-// model.
-std::string started_in(const std::string& run) {
+// Null when the run does not say, or says it in a way that cannot be read: it is an aid, no part of the model.
+Json of_environment(const std::string& run, std::string_view key) {
   const std::string file = run + "/environment.json";
   try {
     const Json environment = Json::parse(read_if_there(file), file);
-    const Json* folder = environment.find("folder");
-    return folder != nullptr ? folder->string_or("") : "";
+    const Json* value = environment.find(key);
+    return value != nullptr ? *value : Json();
   } catch (const Error&) {
-    return "";
+    return {};
   }
 }
 
@@ -45,13 +44,18 @@ void record_folder(Json& environment) {
 
 std::string path_of_run(const std::string& path, const std::string& run) {
   const std::string around = run_around(run);
-  const fs::path folder = around.empty() ? "" : started_in(around);
+  const fs::path folder = around.empty() ? "" : of_environment(around, "folder").string_or("");
   std::error_code error;
   if (path.empty() || folder.empty() || fs::equivalent(folder, fs::current_path(error), error)) {
     return path;
   }
   const fs::path found = folder / path;  // an absolute path stays itself
   return fs::exists(found, error) ? found.string() : path;
+}
+
+Json fingerprint_of_run(const std::string& run) {
+  const std::string around = run_around(run);
+  return around.empty() ? Json() : of_environment(around, "data");
 }
 
 DataOptions data_of_run(DataOptions options, const std::string& run) {

@@ -1,0 +1,97 @@
+// `eval --data`: the run's own training samples, splits, and files that name things otherwise.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "tests/app/program.h"
+#include "weyl/app/terminal/exit_codes.h"
+#include "weyl/core/json.h"
+
+namespace weyl {
+namespace eval_data_test {
+
+const std::string curves = WEYL_SOURCE_DIR "/tests/fixtures/reports/02a_dimer_curves_0.5A.xyz";
+
+/// A run of one step on 27 frames, of which 21 are for training.
+const std::string& trained() {
+  static const std::string folder = [] {
+    std::string made = scratch("eval-data");
+    std::filesystem::copy_file(curves, made + "/curves.xyz");
+    const Outcome drafted = weyl_program("config new --data curves.xyz --out c.toml --quiet", made);
+    EXPECT_EQ(drafted.code, exit_done) << drafted.err;
+    const Outcome run = weyl_program("train c.toml train.steps=1 --threads 1 --no-pictures --out run", made);
+    EXPECT_EQ(run.code, exit_done) << run.err;
+    EXPECT_EQ(run.err.find("one system of units"), std::string::npos) << run.err;  // exact curves in eV
+    return made;
+  }();
+  return folder;
+}
+
+double error_in(const Outcome& outcome) {
+  EXPECT_EQ(outcome.code, exit_done) << outcome.err;
+  const Json said = Json::parse(outcome.out, "stdout");
+  return said.find("metrics")->find("energy_mae")->find("value")->number_or(-1);
+}
+
+TEST(EvalData, OfTheRunItselfSaysHowManyItHasLearnedFrom) {
+  const Outcome own = weyl_program("eval run --data curves.xyz --threads 1", trained());
+  EXPECT_EQ(own.code, exit_done);
+  EXPECT_NE(own.err.find("curves.xyz: 21 of the 27 samples are of the training split of run"),
+            std::string::npos)
+      << own.err;
+  const Outcome model = weyl_program("eval run/best/model.safetensors --data ./curves.xyz", trained());
+  EXPECT_NE(model.err.find("21 of the 27 samples"), std::string::npos) << model.err;
+  // What it has not learned from is measured without a word: its own test split, and the frames of others.
+  EXPECT_EQ(weyl_program("eval run", trained()).err, "");
+  const std::string frames = contents(curves);
+  std::ofstream(trained() + "/others.xyz") << frames.substr(0, frames.find("\n2\n") + 1);
+  const Outcome others = weyl_program("eval run --data others.xyz", trained());
+  EXPECT_EQ(others.code, exit_done) << others.err;
+  EXPECT_EQ(others.err.find("training split"), std::string::npos) << others.err;
+}
+
+TEST(EvalData, SplitsAreOfFoldersThatHaveThem) {
+  const Outcome refused = weyl_program("eval run --data curves.xyz --split test", trained());
+  EXPECT_EQ(refused.code, exit_usage);
+  EXPECT_NE(refused.err.find("curves.xyz: must have splits of its own for --split"), std::string::npos)
+      << refused.err;
+  const std::string split = trained() + "/split";
+  std::filesystem::create_directories(split);
+  for (const char* name : {"/train.xyz", "/test.xyz"}) {
+    std::filesystem::copy_file(curves, split + name, std::filesystem::copy_options::overwrite_existing);
+  }
+  EXPECT_EQ(weyl_program("eval run --data split --split train", trained()).code, exit_done);
+}
+
+TEST(EvalData, TakesTheKeysOfItsFiles) {
+  std::string frames = contents(curves);
+  for (const auto& [from, to] :
+       {std::pair<std::string, std::string>{" energy=", " REF_energy="}, {":forces:", ":REF_forces:"}}) {
+    for (size_t at = 0; (at = frames.find(from, at)) != std::string::npos; at += to.size()) {
+      frames.replace(at, from.size(), to);
+    }
+  }
+  std::ofstream(trained() + "/named.xyz") << frames;
+  const Outcome unnamed = weyl_program("eval run --data named.xyz", trained());
+  EXPECT_EQ(unnamed.code, exit_data);
+  EXPECT_NE(unnamed.err.find("data.molecules.energy"), std::string::npos) << unnamed.err;
+  const std::string keys = " data.molecules.energy=REF_energy data.molecules.forces=REF_forces";
+  const double plain = error_in(weyl_program("eval run --data curves.xyz --threads 1 --json", trained())),
+               named =
+                   error_in(weyl_program("eval run --data named.xyz --threads 1 --json" + keys, trained()));
+  EXPECT_EQ(named, plain);
+  for (const char* call :
+       {"eval run --data named.xyz train.batch=3", "eval run --data named.xyz data.set=md17",
+        "eval run --data named.xyz data.molecules.path=curves.xyz",
+        "eval run --data named.xyz 'data.molecules.elements=[\"C\"]'",
+        "eval run --data named.xyz data.molecules.enrgy=REF_energy",
+        "eval run data.molecules.energy=REF_energy"}) {
+    const Outcome refused = weyl_program(call, trained());
+    EXPECT_EQ(refused.code, exit_usage) << call << "\n" << refused.err;
+    EXPECT_EQ(std::count(refused.err.begin(), refused.err.end(), '\n'), 1) << refused.err;
+  }
+}
+
+}  // namespace eval_data_test
+}  // namespace weyl
