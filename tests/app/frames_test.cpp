@@ -125,6 +125,27 @@ TEST_P(Frames, AreExactOnGenericMoleculesAndSaidToBeNoneOnSymmetricOnes) {
   EXPECT_EQ(none.out, "");
 }
 
+TEST_P(Frames, PredictAndEvalSayOfWhichSamplesTheClaimDoesNotHold) {
+  const std::string folder = trained();
+  const std::string said = "model.frames: 3 of 15 samples have no principal axes to rely on, the first is ";
+  const auto warned = [&](const std::string& call, const std::string& first) {
+    const Outcome outcome = weyl_program(call, folder);
+    EXPECT_EQ(outcome.code, exit_done) << outcome.err;
+    EXPECT_NE(outcome.err.find(said + first), std::string::npos) << call << "\n" << outcome.err;
+  };
+  warned("predict run both.xyz --out p.xyz --threads 1", "both.xyz: frame 1, line 1");
+  warned("predict run both.xyz --out p.safetensors --threads 1", "both.xyz: sample 0");
+  warned("eval run --data both.xyz --threads 1", "both.xyz: sample 0");
+  for (const char* call : {"predict run generic.xyz --out g.xyz", "eval run"}) {
+    const Outcome outcome = weyl_program(call, folder);
+    EXPECT_EQ(outcome.code, exit_done) << outcome.err;
+    EXPECT_EQ(outcome.err.find("principal axes"), std::string::npos) << outcome.err;
+  }
+  const std::string condition = "for graphs that have principal axes (model.frames)";
+  EXPECT_NE(weyl_program("info run", folder).out.find(condition), std::string::npos);
+  EXPECT_NE(weyl_program("info c.toml", folder).out.find(condition), std::string::npos);
+}
+
 INSTANTIATE_TEST_SUITE_P(Of, Frames,
                          testing::Values(System{"transformer", "average"}, System{"platonic", "pca"}),
                          [](const auto& info) { return std::string(info.param.name); });

@@ -132,6 +132,7 @@ class WaitingFrames {
         direct_(predictor.task() != nullptr && gives_forces(predictor.interface())),
         reader_(reader),
         layout_(layout),
+        axes_(predictor.without_axes()),
         collector_(std::move(layout), reader, FrameCollector::Labels::none) {}
 
   /// The frame that the reader gave last.
@@ -155,6 +156,8 @@ class WaitingFrames {
            (static_cast<int64_t>(frames_.size()) < most.batch && atoms_ + frame.size() <= most.batch_tokens);
   }
   int64_t size() const { return static_cast<int64_t>(frames_.size()); }
+  /// What is to be said of all frames at the end; empty: nothing.
+  std::string warning() const { return axes_.warning(); }
 
   /// Gives each frame, with its predictions, to `use`.
   void flush(const std::function<void(const AtomsFrame&)>& use) {
@@ -208,6 +211,7 @@ class WaitingFrames {
       warn_ = nullptr;
     }
     const Named values = predictor_(batch.input);
+    axes_.add(batch.input, [&](int64_t i) { return wheres_[static_cast<size_t>(first + i)]; });
     const auto& offsets = std::get<Points>(batch.input).graphs.offsets;
     for (const Written& what : written_) {
       const auto found = values.find(what.quantity.name);
@@ -228,6 +232,7 @@ class WaitingFrames {
   bool direct_;
   const FrameReader& reader_;
   FrameLayout layout_;
+  SamplesWithoutAxes axes_;
   FrameCollector collector_;
   FrameUnits units_;
   std::vector<Written> written_;
@@ -275,6 +280,9 @@ PredictedFrames predict_frames(FilePredictor& predictor, FrameReader& reader,
   }
   if (!result.stopped) {
     flush();
+  }
+  if (const std::string warning = waiting.warning(); calls.warn && !warning.empty()) {
+    calls.warn(warning);
   }
   result.units = units_of(layout, reader);
   return result;

@@ -10,7 +10,7 @@
 namespace weyl {
 
 struct FrameCalls : PredictorCalls {
-  std::function<void(const std::string&)> warn;  // a warning about the frames, at most once
+  std::function<void(const std::string&)> warn;  // a warning about the frames, of each kind at most once
 };
 
 struct PredictedFrames {

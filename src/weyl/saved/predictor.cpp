@@ -190,19 +190,42 @@ int64_t Predictor::each(std::shared_ptr<const Dataset> data, const std::string& 
   BatchOptions options = bounds(where, calls);
   options.ahead = interface().grid ? 0 : options.ahead;  // predictions are kept beside the inputs
   bool has_warned = !calls.warn;
-  return each_batch(model(), std::move(data), options, Form::as_read, [&](const Batch& batch) {
+  SamplesWithoutAxes axes = without_axes();
+  int64_t first = 0;
+  const int64_t used = each_batch(model(), std::move(data), options, Form::as_read, [&](const Batch& batch) {
     if (const std::string said = has_warned ? "" : data_warning(batch.input); !said.empty()) {
       calls.warn(said);
       has_warned = true;
     }
     use(batch);
+    axes.add(batch.input, [&](int64_t i) { return text(where, ": sample ", first + i); });
+    first += batch.count();
   });
+  if (const std::string said = axes.warning(); calls.warn && !said.empty()) {
+    calls.warn(said);
+  }
+  return used;
+}
+
+SamplesWithoutAxes Predictor::without_axes() const {
+  const auto of = [](const Predictor& p) {
+    return SamplesWithoutAxes(p.model(), p.task() != nullptr && !p.task()->differentiated_by().empty());
+  };
+  SamplesWithoutAxes axes = of(*this);
+  for (const Predictor& other : others_) {
+    axes = axes.counts() ? axes : of(other);
+  }
+  return axes;
 }
 
 Evaluation Predictor::evaluate(std::shared_ptr<const Dataset> data, const std::string& where,
                                const PredictorCalls& calls) const {
   require<ConfigError>(others_.empty(), where, ": one model is measured at a time, got ", others_.size() + 1);
   require<ConfigError>(task() != nullptr, where, ": the model must have a task to be measured by");
+  if (calls.warn &&
+      without_axes().counts()) {  // each sample is looked at once more, which costs little beside it
+    each(data, where, [](const Batch&) {}, {.stop = calls.stop, .warn = calls.warn});
+  }
   return weyl::evaluate(model(), *task(), std::move(data), bounds(where, calls));
 }
 

@@ -9,6 +9,7 @@
 
 #include "weyl/carriers/origin.h"
 #include "weyl/saved/evaluate.h"
+#include "weyl/saved/samples_without_axes.h"
 #include "weyl/saved/saved_model.h"
 
 namespace weyl {
@@ -27,7 +28,7 @@ struct PredictorOptions {
 struct PredictorCalls {
   std::function<void(int64_t done)> progress;    // samples done
   std::function<bool()> stop;                    // true: no further batch
-  std::function<void(const std::string&)> warn;  // a warning about the data, at most once
+  std::function<void(const std::string&)> warn;  // a warning about the data, of each kind at most once
 };
 
 /// Predicts with a trained model: samples in, named outputs out. It loads a run or a model file, keeps batches within
@@ -94,6 +95,9 @@ class Predictor {
   using Use = std::function<void(const Batch& batch)>;
   int64_t each(std::shared_ptr<const Dataset> data, const std::string& where, const Use& use,
                const PredictorCalls& calls = {}) const;
+
+  /// A counter of the samples for which the first of the models that is run in principal axes is not exact.
+  SamplesWithoutAxes without_axes() const;
 
   /// The task's metrics on a set with labels (saved/evaluate.h), within the bounds on batches. ConfigError: there is no
   /// task, or there are several models.

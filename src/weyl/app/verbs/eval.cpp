@@ -60,8 +60,13 @@ int run(const EvalCommand& command, const Systems& systems) {
   }
   warn_of_training_samples(command, predictor.subject(), *data);
   Progress progress("eval", data->size(), Progress::style_for_stderr(command.output.quiet));
-  const Evaluation evaluation =
-      predictor.evaluate(data, where, {.progress = [&](int64_t done) { progress.update(done); }});
+  const Evaluation evaluation = predictor.evaluate(data, where,
+                                                   {.progress = [&](int64_t done) { progress.update(done); },
+                                                    .warn =
+                                                        [&](const std::string& warning) {
+                                                          progress.clear();
+                                                          warn(warning);
+                                                        }});
   progress.clear();
   for (const auto& [name, metric] : evaluation.metrics) {
     require<DataError>(!std::isnan(metric.value), where, ": metric '", name,

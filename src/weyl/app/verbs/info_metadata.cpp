@@ -70,6 +70,15 @@ Json list_of(const std::vector<std::string>& names) {
   return list;
 }
 
+Json symmetry_json(const ModelSummary& s, const Recipe& recipe) {
+  Json symmetry = Json::object().set("exact", list_of(s.exact)).set("approximate", list_of(s.approximate));
+  if (recipe.model.frames != FrameMethod::none) {
+    symmetry.set("condition",
+                 "for graphs that have principal axes (model.frames): no two of their moments are equal");
+  }
+  return symmetry;
+}
+
 }  // namespace
 
 Json info_json(const ModelSummary& s, const Recipe& recipe) {
@@ -84,8 +93,7 @@ Json info_json(const ModelSummary& s, const Recipe& recipe) {
       .set("parts", parts)
       .set("dtype", s.dtype)
       .set("carrier", s.carrier)
-      .set("symmetry",
-           Json::object().set("exact", list_of(s.exact)).set("approximate", list_of(s.approximate)))
+      .set("symmetry", symmetry_json(s, recipe))
       .set("inputs", quantities_json(s.interface.features))
       .set("outputs", quantities_json(s.interface.outputs))
       .set("options", options_json([model = recipe.model](Fields& f) mutable { fields(f, model); }))
@@ -134,6 +142,9 @@ std::string info_text(const Json& d) {
   row(out, "carrier", of(d, "carrier") + (of(d, "group").empty() ? "" : " of " + of(d, "group")));
   if (const Json* symmetry = d.find("symmetry")) {
     row(out, "exact", names(symmetry->find("exact")));
+    if (const std::string condition = of(*symmetry, "condition"); !condition.empty()) {
+      row(out, "", condition);
+    }
     row(out, "approximate", names(symmetry->find("approximate")));
   }
   row(out, "inputs", quantities(d.find("inputs")));
