@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "tests/predict/potentials.h"
 #include "weyl/core/units.h"
 
@@ -102,6 +104,31 @@ TEST(EnergyAndForces, RefuseWhatTheModelCannotTellOrBeTold) {
             "energy_and_forces: the model must give 'forces', but does not");
   EXPECT_EQ(refusal(Predictor(potential_in("", "\u00c5")), methanol()),
             "energy_and_forces: the unit of 'energy' must be known, the model does not say");
+}
+
+// Systems with a cut-off look for neighbours and see it there; others would predict what is no number.
+TEST(EnergyAndForces, NameThePositionThatIsNotFiniteWhateverTheSystem) {
+  const auto plain = set();
+  for (const char* system : {"painn", "et", "geomformer", "platonic", "transformer", "gatr"}) {
+    const Predictor predictor(potential(system, *plain));
+    AtomsFrame atoms = methanol();
+    atoms.positions[7] = NAN;
+    EXPECT_EQ(refusal(predictor, atoms), "energy_and_forces: positions[2][1] must be finite, got nan")
+        << system;
+    Points points;
+    points.graphs = Segments::of_sizes(std::vector<int64_t>{4});
+    points.positions = at::tensor(methanol().positions, at::kDouble).view({4, 3});
+    points.positions[3][0].fill_(INFINITY);
+    points.types = at::tensor(std::vector<int64_t>{1, 2, 0, 0}, at::kLong);
+    for (const bool gradient : {false, true}) {
+      try {
+        gradient ? (void)predictor.gradient(points) : (void)predictor(points);
+        ADD_FAILURE() << system;
+      } catch (const ShapeError& error) {
+        EXPECT_STREQ(error.what(), "model input: positions[3][0] must be finite, got inf") << system;
+      }
+    }
+  }
 }
 
 TEST(EnergyAndForces, TellTheModelNumbersOfTheWhole) {

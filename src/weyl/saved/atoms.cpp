@@ -47,6 +47,10 @@ Points points_of(const AtomsFrame& atoms, const Interface& interface, const std:
   require<DataError>(atoms.size() > 0, kWhere, ": there must be atoms, got none");
   require(atoms.positions.size() == 3 * atoms.numbers.size(), kWhere, ": positions must be (", atoms.size(),
           ", 3), got ", atoms.positions.size(), " numbers");
+  for (size_t i = 0; i < atoms.positions.size(); ++i) {
+    require<DataError>(std::isfinite(atoms.positions[i]), kWhere, ": positions[", i / 3, "][", i % 3,
+                       "] must be finite, got ", atoms.positions[i]);
+  }
   require<ConfigError>(!interface.length_unit.empty(), kWhere,
                        ": the unit of lengths must be known, the model does not say");
   const double length = unit_factor("Angstrom", interface.length_unit);

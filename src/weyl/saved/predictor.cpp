@@ -3,10 +3,12 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/index_select.h>
+#include <ATen/ops/isfinite.h>
 #include <ATen/ops/zeros_like.h>
 #include <torch/csrc/autograd/autograd.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "weyl/carriers/consistency.h"
 #include "weyl/carriers/layout.h"
@@ -15,6 +17,23 @@
 #include "weyl/saved/ensemble.h"
 
 namespace weyl {
+namespace {
+
+/// A place that is not finite would be a prediction that is none, or a fault of whatever part of a system meets it first.
+void require_finite_places(const Input& input) {
+  const auto* points = std::get_if<Points>(&input);
+  if (points == nullptr || !points->positions.defined() || points->positions.dim() != 2 ||
+      points->positions.size(1) == 0 || at::isfinite(points->positions).all().item<bool>()) {
+    return;
+  }
+  const Tensor places = points->positions.detach().to(at::kCPU, at::kDouble).contiguous();
+  const double* x = places.const_data_ptr<double>();
+  const int64_t D = places.size(1);
+  const int64_t bad = std::find_if(x, x + places.numel(), [](double v) { return !std::isfinite(v); }) - x;
+  require(false, "model input: positions[", bad / D, "][", bad % D, "] must be finite, got ", x[bad]);
+}
+
+}  // namespace
 
 Predictor::Predictor(const std::string& path, const PredictorOptions& options, const Systems& systems)
     : Predictor(load_model(path, options.device, options.dtype, systems), options) {}
@@ -104,6 +123,7 @@ Named Predictor::as_far_as_labels(const Batch& batch) const {
 
 Named Predictor::alone(const Input& input, const Named& labels) const {
   const at::NoGradGuard no_grad;
+  require_finite_places(input);
   const bool here = task() != nullptr && task()->moves_inputs();
   const Shift shift = shift_of(input);
   const Input ready = placed(input, shift, here ? at::Device(at::kCPU) : model().device());
@@ -127,6 +147,7 @@ Input Predictor::placed(const Input& input, const Shift& shift, at::Device devic
 Tensor Predictor::gradient(const Input& input, std::string_view where) const {
   require<ConfigError>(others_.empty(), where, ": is given of one model, got ", others_.size() + 1);
   require<ConfigError>(std::holds_alternative<Points>(input), where, ": the data must be points");
+  require_finite_places(input);
   Input ready = placed(input, shift_of(input), model().device());
   auto* points = std::get_if<Points>(&ready);
   const at::AutoGradMode mode(true);
