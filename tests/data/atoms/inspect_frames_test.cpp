@@ -165,6 +165,15 @@ TEST(InspectFrames, SplitsOfAFolder) {
   EXPECT_EQ(frames_for_inspection(fixtures + "qm9").at(0).first, "");
 }
 
+TEST(InspectFrames, DoubtsNoExactCurves) {
+  const auto found = inspect_all_frames(WEYL_SOURCE_DIR "/tests/fixtures/reports/02a_dimer_curves_0.5A.xyz");
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].second.frames, 27);
+  for (const std::string& warning : found[0].second.warnings) {
+    EXPECT_EQ(warning.find("one system of units"), std::string::npos) << warning;
+  }
+}
+
 TEST(InspectFrames, WarnsOfForcesThatDoNotFitTheEnergies) {
   const auto warning = [](const std::vector<AtomsFrame>& frames, const std::string& units) {
     std::string file;

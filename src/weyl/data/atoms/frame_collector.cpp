@@ -122,6 +122,7 @@ constexpr size_t kMostNames = 1000, kMostListed = 12;
 }  // namespace
 
 void FrameNames::count(const AtomsFrame& frame) {
+  ++frames_;
   const auto one = [&](const std::string& name, bool of_atoms) {
     const auto found = std::ranges::find_if(
         present_, [&](const Present& p) { return p.of_atoms == of_atoms && p.name == name; });
@@ -147,7 +148,7 @@ std::string FrameNames::is_other(const std::string& key, bool of_atoms) const {
                     : " as a value of the frame, it is a column of the atoms";
 }
 
-std::string FrameNames::list(const std::string& key, bool of_atoms, int64_t frames) const {
+std::string FrameNames::list(const std::string& key, bool of_atoms) const {
   std::vector<Present> there;
   std::vector<std::string> names;
   for (const Present& p : present_) {
@@ -168,7 +169,7 @@ std::string FrameNames::list(const std::string& key, bool of_atoms, int64_t fram
   const char* kind = of_atoms ? "columns" : "values";
   return list.empty()
              ? text("they have no ", kind)
-             : text(kind, ": of ", frames, " frames ", list, there.size() > kMostListed ? ", ..." : "");
+             : text(kind, ": of ", frames_, " frames ", list, there.size() > kMostListed ? ", ..." : "");
 }
 
 namespace {
@@ -275,7 +276,7 @@ std::string FrameCollector::no_frame_has(const FrameLabel& label) const {
   }
   return text(reader_->where(), ": no frame has ", quote(key), names_.is_other(key, label.of_atoms), " (",
               layout_.option, ".", of_potential ? name : "properties", "); ",
-              names_.list(key, label.of_atoms, size()));
+              names_.list(key, label.of_atoms));
 }
 
 void FrameCollector::add_features(const AtomsFrame& frame) {

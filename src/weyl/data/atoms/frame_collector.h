@@ -43,7 +43,7 @@ class FrameNames {
   /// is the other; empty else.
   std::string is_other(const std::string& key, bool of_atoms) const;
   /// The names of the kind, the one nearest to `key` first, then the most frequent: "values: of 9 frames 8 have 'Etot', 1 'x'".
-  std::string list(const std::string& key, bool of_atoms, int64_t frames) const;
+  std::string list(const std::string& key, bool of_atoms) const;
 
  private:
   struct Present {
@@ -52,6 +52,7 @@ class FrameNames {
     int64_t frames = 0;
   };
   std::vector<Present> present_;
+  int64_t frames_ = 0;  // that were counted
 };
 
 /// Gathers the frames of one reader: all of them, to be taken as one batch, or those of a batch at a time, once it has
