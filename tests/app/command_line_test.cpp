@@ -102,6 +102,10 @@ TEST(CommandLine, ReadsEveryOtherVerb) {
   const auto several = expect<PredictCommand>({"predict", "m", "n", "p", "d", "--out", "o"});
   EXPECT_EQ(several.model + several.data, "md");
   EXPECT_EQ(several.others, (std::vector<std::string>{"n", "p"}));
+  const auto in_bohr =
+      expect<PredictCommand>({"predict", "m", "d", "data.molecules.length_unit=Bohr", "--out", "o"});
+  EXPECT_EQ(in_bohr.model + in_bohr.data, "md");
+  EXPECT_EQ(in_bohr.overrides, std::vector<std::string>{"data.molecules.length_unit=Bohr"});
   EXPECT_FALSE(predict.force);
   EXPECT_TRUE(expect<PredictCommand>({"predict", "m", "d", "--out", "o", "--force"}).force);
 

@@ -95,5 +95,17 @@ TEST(EvalData, TakesTheKeysOfItsFiles) {
   }
 }
 
+TEST(EvalData, PredictTakesTheKeysOfItsFileToo) {
+  const auto predict = [](const std::string& more) {
+    return weyl_program("predict run curves.xyz --out p.xyz --force --threads 1 " + more, trained());
+  };
+  ASSERT_EQ(predict("").code, exit_done);
+  EXPECT_EQ(contents(trained() + "/p.xyz").find("Bohr"), std::string::npos);
+  const Outcome in_bohr = predict("data.molecules.length_unit=Bohr");
+  ASSERT_EQ(in_bohr.code, exit_done) << in_bohr.err;
+  EXPECT_NE(contents(trained() + "/p.xyz").find("Bohr"), std::string::npos);
+  EXPECT_EQ(predict("train.batch=3").code, exit_usage);
+}
+
 }  // namespace eval_data_test
 }  // namespace weyl

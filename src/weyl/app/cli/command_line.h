@@ -57,12 +57,13 @@ struct PredictCommand {
   OutputOptions output;
   Machine machine;
   std::string model, data, out;
-  std::vector<std::string> others;  // models that predict with the first
-  bool force = false;               // replace what is there, inputs excepted
-  bool as_is = false;               // data that contradict what the model was trained on
-  bool gradient = false;            // d(sum of graph_scalars)/d(positions)
-  bool probabilities = false;       // into a folder: of each class too
-  int64_t rollout = 0;              // steps that predictions go; 0: as the config says
+  std::vector<std::string> others;     // models that predict with the first
+  std::vector<std::string> overrides;  // of the keys of `data`'s set
+  bool force = false;                  // replace what is there, inputs excepted
+  bool as_is = false;                  // data that contradict what the model was trained on
+  bool gradient = false;               // d(sum of graph_scalars)/d(positions)
+  bool probabilities = false;          // into a folder: of each class too
+  int64_t rollout = 0;                 // steps that predictions go; 0: as the config says
   int64_t batch = 256;
   std::optional<int64_t> batch_tokens;
 };

@@ -2,7 +2,9 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <iterator>
 
 #include "weyl/app/cli/arguments.h"
 #include "weyl/core/check.h"
@@ -99,6 +101,7 @@ Verb add_predict(CLI::App& root) {
       root, "predict", "write a model's predictions for a data file",
       examples({"predict runs/platonic-1 data/nbody/test.safetensors --out predicted.safetensors",
                 "predict runs/a runs/b runs/c frames.xyz --out predicted.xyz",
+                "predict runs/water bohr.xyz data.molecules.length_unit=Bohr --out predicted.xyz",
                 "predict model.safetensors points.safetensors --out out.safetensors --gradient --dtype "
                 "float64"}));
   auto& [app, c] = draft;
@@ -107,7 +110,8 @@ Verb add_predict(CLI::App& root) {
          "RUN|MODEL ... DATA", *paths,
          "run folders (their best checkpoints) or model files, of several the mean and the standard "
          "deviation "
-         "(NAME_std) of each output; then a data file, or .safetensors with the carrier's fields by name")
+         "(NAME_std) of each output; then a data file, or .safetensors with the carrier's fields by name; "
+         "then keys of the data set, for a file that is read otherwise: data.molecules.length_unit=Bohr ...")
       ->required()
       ->type_name("");
   add_out(
@@ -127,6 +131,14 @@ Verb add_predict(CLI::App& root) {
   add_batch(app, c->batch, c->batch_tokens);
   add_machine(app, c->machine, "default that of the file");
   return draft.done([paths](PredictCommand& p) {
+    const auto is_key = [](const std::string& item) {
+      constexpr std::array tables{"data.", "task.", "model.", "train.",
+                                  "interface."};  // refused but for the first
+      return item.find('=') != std::string::npos &&
+             std::ranges::any_of(tables, [&](const char* table) { return item.starts_with(table); });
+    };
+    std::ranges::copy_if(*paths, std::back_inserter(p.overrides), is_key);
+    std::erase_if(*paths, is_key);
     require<ConfigError>(paths->size() >= 2, "takes RUN|MODEL and then DATA, got ", paths->size(), " path");
     p.model = paths->front();
     p.data = paths->back();

@@ -82,7 +82,9 @@ std::string model_file_names(const PredictCommand& command) {
 
 FilePredictor predictor_of(const PredictCommand& command, const PredictorOptions& options,
                            const Systems& systems) {
-  FilePredictor predictor(command.model, options, systems);
+  Subject subject = load_subject(command.model, options.device, options.dtype, systems);
+  subject.recipe = with_data_keys(subject, command.overrides);
+  FilePredictor predictor(std::move(subject), options);
   for (const std::string& other : command.others) {
     predictor.join(Predictor(other, options, systems), command.model, other);
   }
