@@ -81,6 +81,44 @@ std::vector<std::string_view> comment_words(std::string_view s) {
   return words;
 }
 
+/// The words of a list, between which blanks or commas stand where it is one of numbers or logicals: ASE and pymatgen
+/// write both. Commas of a sentence stay with its words.
+std::vector<std::string_view> words_of_list(std::string_view s) {
+  auto words = comment_words(s);
+  if (s.find(',') == std::string_view::npos) {
+    return words;
+  }
+  std::vector<std::string_view> parts;
+  for (std::string_view word : words) {
+    while (!word.empty()) {
+      const size_t end = std::min(word.find(','), word.size());
+      if (end > 0) {
+        parts.push_back(word.substr(0, end));
+      }
+      word.remove_prefix(std::min(end + 1, word.size()));
+    }
+  }
+  return numbers_of(parts) ? parts : words;
+}
+
+constexpr std::string_view kWordEnds = " \t\r\v\f";
+
+/// Whether a text in quotes begins here. A single quote is one only where another closes the text before one of `ends`
+/// or the end of the line: an apostrophe may begin a word.
+bool begins_quoted(std::string_view rest, std::string_view ends) {
+  if (rest.empty() || rest[0] != '\'') {
+    return !rest.empty() && rest[0] == '"';
+  }
+  for (size_t i = 1; i < rest.size(); ++i) {
+    if (rest[i] == '\\') {
+      ++i;
+    } else if (rest[i] == '\'') {
+      return i + 1 == rest.size() || ends.find(rest[i + 1]) != std::string_view::npos;
+    }
+  }
+  return false;
+}
+
 /// One comment line as it is read.
 class CommentReader {
  public:
@@ -90,7 +128,8 @@ class CommentReader {
     std::vector<FrameValue> result;
     for (skip_blanks(); !rest_.empty(); skip_blanks()) {
       check(rest_[0] != '=', "a key is missing before ", quote(rest_, 40));
-      std::string key = rest_[0] == '"' ? take_quoted(rest_) : std::string(take_until(" \t\r\v\f="));
+      std::string key =
+          begins_quoted(rest_, " \t\r\v\f=") ? take_quoted(rest_) : std::string(take_until(" \t\r\v\f="));
       skip_blanks();
       FrameValue value{key, {}, std::vector<uint8_t>{1}};
       if (rest_.starts_with('=')) {
@@ -129,7 +168,7 @@ class CommentReader {
   }
 
   FrameValue value_of(std::string key) {
-    if (rest_[0] == '"') {
+    if (begins_quoted(rest_, kWordEnds)) {
       return value_of_text(std::move(key), take_quoted(rest_));
     }
     if (rest_[0] == '{') {
@@ -138,7 +177,7 @@ class CommentReader {
       const auto inside = take_until("}");
       check(!rest_.empty(), "a brace is not closed, ", quote(whole, 40));
       rest_.remove_prefix(1);
-      return scalar_or_array(std::move(key), comment_words(inside));
+      return scalar_or_array(std::move(key), words_of_list(inside));
     }
     if (rest_[0] == '[') {
       const auto before = rest_;
@@ -147,7 +186,7 @@ class CommentReader {
       }
       rest_ = before;  // a SMILES may begin with a bracket
     }
-    return scalar_or_array(std::move(key), {take_until(" \t\r\v\f")});
+    return scalar_or_array(std::move(key), words_of_list(take_until(kWordEnds)));
   }
 
   /// [a, b] or [[a, b], [c, d]]; commas and blanks separate.
@@ -175,8 +214,9 @@ class CommentReader {
         rest_.remove_prefix(1);
       } else {
         check(depth == (matrix ? 2 : 1), "an array must be [a, b] or [[a, b], [c, d]], ", quote(whole, 40));
-        texts = texts || rest_[0] == '"';
-        words.push_back(rest_[0] == '"' ? take_quoted(rest_) : std::string(take_until(" \t\r\v\f,[]")));
+        const bool quoted = begins_quoted(rest_, " \t\r\v\f,]");
+        texts = texts || quoted;
+        words.push_back(quoted ? take_quoted(rest_) : std::string(take_until(" \t\r\v\f,[]")));
         if (matrix) {
           ++rows.back();
         }
@@ -251,7 +291,7 @@ void append_brackets(std::string& to, const std::vector<int64_t>& shape, const s
 }  // namespace
 
 FrameValue value_of_text(std::string name, std::string text) {
-  const auto words = comment_words(text);
+  const auto words = words_of_list(text);
   if (numbers_of(words)) {
     return scalar_or_array(std::move(name), words);
   }
@@ -265,8 +305,9 @@ std::optional<bool> parse_logical(std::string_view word) {
 
 std::string take_quoted(std::string_view& rest) {
   const auto whole = rest;
+  const char mark = rest[0];
   std::string result;
-  for (rest.remove_prefix(1); !rest.empty() && rest[0] != '"'; rest.remove_prefix(1)) {
+  for (rest.remove_prefix(1); !rest.empty() && rest[0] != mark; rest.remove_prefix(1)) {
     if (rest[0] == '\\' && rest.size() > 1) {
       rest.remove_prefix(1);
       result += rest[0] == 'n' ? '\n' : rest[0];
@@ -294,17 +335,30 @@ void append_text(std::string& to, std::string_view text) {
   }
 }
 
+namespace {
+
+/// Appends a text of the comment line, where a single quote at its begin would open a text.
+void append_comment_text(std::string& to, const std::string& text) {
+  if (text.starts_with('\'')) {
+    append_quoted(to, text);
+  } else {
+    append_text(to, text);
+  }
+}
+
+}  // namespace
+
 void append_pair(std::string& to, const FrameValue& value) {
   to += ' ';
-  append_text(to, value.name);
+  append_comment_text(to, value.name);
   to += '=';
   std::visit(
       [&](const auto& values) {
         using T = typename std::decay_t<decltype(values)>::value_type;
         if constexpr (std::is_same_v<T, std::string>) {
-          const bool number = value.shape.empty() && numbers_of(comment_words(values[0]));
+          const bool number = value.shape.empty() && numbers_of(words_of_list(values[0]));
           if (value.shape.empty() && !number) {
-            append_text(to, values[0]);
+            append_comment_text(to, values[0]);
           } else {
             append_brackets(to, value.shape, values);
           }

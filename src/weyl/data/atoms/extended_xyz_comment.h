@@ -13,12 +13,14 @@ namespace weyl {
 ///   key              true
 ///   key=word         a logical (T, F, true, false, ...), an integer (no leading zeros), a real, or a text,
 ///                    which may hold `=` itself
-///   key="words"      one word: as above. Several: an array when all are logicals or all numbers, else one
-///                    text; \" \\ \n are escapes
+///   key="words"      one word: as above. Several, between blanks or commas: an array when all are logicals or
+///                    all numbers, else one text; \" \\ \n are escapes
+///   key='words'      the same, where the quote is closed before a blank or the end of the line
 ///   key={words}      the same, but texts are an array too
 ///   key=[a, b]       an array, key=[[a, b], [c, d]] a matrix; texts may be in quotes
 ///
 /// Nine numbers are nine numbers: ASE reads them as a 3 x 3 matrix by columns, QUIP's files mean that.
+/// Words without quotes that are numbers or logicals with commas between them are an array, too.
 /// DataError without a place, which the caller knows: what cannot be read so, a key given twice.
 std::vector<FrameValue> parse_comment(std::string_view line);
 
@@ -28,7 +30,7 @@ FrameValue value_of_text(std::string name, std::string text);
 /// T, true, True, TRUE and F, false, False, FALSE; nothing of other words.
 std::optional<bool> parse_logical(std::string_view word);
 
-/// Takes a text in quotes from the front of `rest`, which begins with a quote. DataError without a place when
+/// Takes a text in quotes of either kind from the front of `rest`, which begins with one. DataError without a place when
 /// it is not closed.
 std::string take_quoted(std::string_view& rest);
 
