@@ -12,6 +12,7 @@
 #include "weyl/data/atoms/frame_checks.h"
 #include "weyl/data/atoms/frame_collector.h"
 #include "weyl/data/atoms/potential_keys.h"
+#include "weyl/data/atoms/stress_tensor.h"
 #include "weyl/saved/each_batch.h"
 #include "weyl/saved/ensemble.h"
 
@@ -186,6 +187,7 @@ class WaitingFrames {
     }
     for (AtomsFrame& frame : frames_) {
       bonds_to_value(frame);
+      write_out_stresses(frame, layout_.stress_order, layout_.stress);
       say_units(frame, units_);
       if (layout_.compression && frame.value("weyl_stress") != nullptr) {
         frame.set(FrameValue{"weyl_stress_sign", {}, std::vector<std::string>{"positive under tension"}});
@@ -251,7 +253,7 @@ PredictedFrames predict_frames(FilePredictor& predictor, FrameReader& reader,
   predictor.give_stress();
   WaitingFrames waiting(predictor, layout, reader, calls.warn);
   PredictedFrames result;
-  bool warned = !calls.warn;
+  bool warned = !calls.warn, units_said = !calls.warn;
   AtomsFrame frame;
   const auto flush = [&] {
     const int64_t more = waiting.size();
@@ -272,6 +274,12 @@ PredictedFrames predict_frames(FilePredictor& predictor, FrameReader& reader,
         calls.warn(warning);
         warned = true;
       }
+    }
+    if (!units_said && !reader.unread_units().empty()) {
+      calls.warn(text(reader.where(), ": says ", reader.unread_units(),
+                      ", which is not read: energies are in ", units_of(layout, reader).energy,
+                      ", lengths in ", units_of(layout, reader).length));
+      units_said = true;
     }
     if (!waiting.has_room_for(frame)) {
       flush();

@@ -187,7 +187,8 @@ TEST(ConvertFrames, ForcesAndStressKeepTheirOwnUnitOrBecomeTheEnergys) {
   expect_near(reals(kcal[0], "energy"), {-10}, unit_factor("eV", "kcal/mol"));
   expect_near(reals(kcal[0], "forces"), {0.1, 0.2, 0.3},
               unit_factor("Hartree/Bohr", "(kcal/mol)*Angstrom^-1"));
-  expect_near(reals(kcal[0], "stress"), {1, 2, 3, 4, 5, 6}, unit_factor("GPa", "(kcal/mol)*Angstrom^-3"));
+  expect_near(reals(kcal[0], "stress"), {1, 6, 5, 6, 2, 4, 5, 4, 3},
+              unit_factor("GPa", "(kcal/mol)*Angstrom^-3"));
   EXPECT_EQ(kcal[0].value("force_unit"), nullptr);
   EXPECT_EQ(kcal[0].value("stress_unit"), nullptr);
   // An .npz says the units of energies and lengths alone.
@@ -221,7 +222,8 @@ TEST(ConvertFrames, OptionsSayTheUnitsOfForcesAndStress) {
   const auto frames = read(folder / "b.xyz");
   expect_near(reals(frames[0], "energy"), {-10}, unit_factor("Hartree", "eV"));
   expect_near(reals(frames[0], "forces"), {0.1, 0.2, 0.3}, unit_factor("Hartree/Bohr", "(eV)*Angstrom^-1"));
-  expect_near(reals(frames[0], "stress"), {1, 2, 3, 4, 5, 6}, unit_factor("kbar", "(eV)*Angstrom^-3"));
+  expect_near(reals(frames[0], "stress"), {1, 6, 5, 6, 2, 4, 5, 4, 3},
+              unit_factor("kbar", "(eV)*Angstrom^-3"));
   EXPECT_EQ(frames[0].value("force_unit"), nullptr);
   // Without another unit of energies they stay, and are said.
   convert_frames(folder / "a.xyz", folder / "c.xyz",

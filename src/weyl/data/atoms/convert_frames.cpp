@@ -13,6 +13,7 @@
 #include "weyl/data/atoms/frame_reader.h"
 #include "weyl/data/atoms/molecule_npz.h"
 #include "weyl/data/atoms/potential_keys.h"
+#include "weyl/data/atoms/stress_tensor.h"
 
 namespace weyl {
 namespace {
@@ -227,6 +228,7 @@ void each_frame_for_xyz(FrameReader& reader, const FrameConvertOptions& options,
   for (AtomsFrame frame; reader.next(frame);) {
     conversion.apply(frame);
     bonds_to_value(frame);
+    write_out_stresses(frame, options.stress_order);
     for (auto& value : frame.values) {
       if (length_power_of(value.name) && value.shape == std::vector<int64_t>{3, 3}) {
         value.shape = {9};  // symmetric; nine numbers in quotes are what every reader knows
@@ -247,6 +249,9 @@ void fields(Fields& f, FrameConvertOptions& o) {
     "unit of forces in IN, where its format does not say and it is not that of energies by lengths "
     "(Hartree/Bohr beside Angstrom)");
   f("stress_unit", o.stress_unit, "the same of stresses (GPa, kbar, ...)");
+  f("stress_order", o.stress_order,
+    "of stresses of six numbers in IN, which become nine in OUT: voigt, xx yy zz yz xz xy, where nothing is said; "
+    "vasp, xx yy zz xy yz zx");
   f("to", o.to, "unit of energies in OUT; as they are unless given");
 }
 

@@ -6,16 +6,18 @@
 
 #include "weyl/config/fields.h"
 #include "weyl/data/atoms/frame_reader.h"
+#include "weyl/data/atoms/options.h"
 
 namespace weyl {
 
 /// How frames of atoms are converted (`weyl data convert in.xyz out.npz from=eV to=kcal/mol`).
 struct FrameConvertOptions {
   std::string energy = "energy",
-              forces = "forces";        // of IN: what an .npz holds, and what `from` is the unit of
-  std::string from;                     // unit of energies in IN, where its format does not say
-  std::string force_unit, stress_unit;  // the same of forces and stress; empty: `from` by length
-  std::string to;                       // unit of energies in OUT; empty: as they are
+              forces = "forces";                  // of IN: what an .npz holds, and what `from` is the unit of
+  std::string from;                               // unit of energies in IN, where its format does not say
+  std::string force_unit, stress_unit;            // the same of forces and stress; empty: `from` by length
+  StressOrder stress_order = StressOrder::voigt;  // of stresses of six numbers in IN
+  std::string to;                                 // unit of energies in OUT; empty: as they are
 };
 void fields(Fields& f, FrameConvertOptions& o);
 

@@ -59,6 +59,18 @@ void write_frame_parts(ConfigDraft& draft, const Frames& all, bool counts_by_def
             "of the frames: training, validation, test, drawn by seed; better: a test.extxyz of its own");
 }
 
+/// Why the unit of such things is set here.
+std::string what_files_say(const Frames& all, const Labels& labels, const char* things) {
+  if (!all.unread_units.empty()) {
+    return text("the files say ", all.unread_units, ", which is not read");
+  }
+  bool some = !all.length_unit.empty();
+  for (const Key* key : {labels.energy, labels.forces, labels.stress}) {
+    some = some || (key != nullptr && !key->unit.empty());
+  }
+  return some ? text("the files say no unit of ", things) : "the files say none";
+}
+
 void write_units(ConfigDraft& draft, const Frames& all, const Labels& labels) {
   const std::string energy = labels.energy != nullptr ? labels.energy->unit : "";
   std::string said = energy.empty() ? "" : "energies in " + energy;
@@ -69,10 +81,11 @@ void write_units(ConfigDraft& draft, const Frames& all, const Labels& labels) {
     draft.remark("As the files say, " + said + ". Models work in eV and \u00c5.");
   }
   if (labels.energy != nullptr && energy.empty()) {
-    draft.set("energy_unit", "eV", "the files say none; put theirs: Hartree, kcal/mol, ...");
+    draft.set("energy_unit", "eV",
+              what_files_say(all, labels, "energies") + "; put theirs: Hartree, kcal/mol, ...");
   }
   if (all.length_unit.empty()) {
-    draft.set("length_unit", "Angstrom", "the files say none");
+    draft.set("length_unit", "Angstrom", what_files_say(all, labels, "lengths"));
   }
 }
 
@@ -93,11 +106,16 @@ void write_labels(ConfigDraft& draft, const Frames& all, const Labels& labels) {
     draft.set("stress", labels.stress->name, named(labels.stress));
     if (labels.stress->unit.empty() && !is_virial_key(labels.stress->name)) {
       draft.set("stress_unit", "eV/Angstrom^3",
-                "the files say none; GPa or kbar where they are so, with stress_sign where theirs is VASP's");
+                text(what_files_say(all, labels, "stresses"),
+                     "; GPa or kbar where they are so, with stress_sign where theirs is VASP's"));
+    }
+    if (labels.stress->six) {
+      draft.set("stress_order", "voigt", "xx yy zz yz xz xy; \"vasp\" where the six are xx yy zz xy yz zx");
     }
   }
   const auto lacking = [&](const Key* key) { return key != nullptr && key->frames < all.frames; };
-  if (lacking(labels.energy) || lacking(labels.forces) || lacking(labels.stress)) {
+  const bool partly = labels.stress != nullptr && all.filling < all.frames;
+  if (lacking(labels.energy) || lacking(labels.forces) || lacking(labels.stress) || partly) {
     draft.set("missing", "mask", "frames that lack a label are left out of that part of the loss");
   }
 }

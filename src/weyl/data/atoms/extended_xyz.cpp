@@ -1,6 +1,7 @@
 #include "weyl/data/atoms/extended_xyz.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <set>
@@ -11,7 +12,9 @@
 #include "weyl/core/text_number.h"
 #include "weyl/core/units.h"
 #include "weyl/data/atoms/extended_xyz_comment.h"
+#include "weyl/data/atoms/ipi_comment.h"
 #include "weyl/data/atoms/potential_keys.h"
+#include "weyl/data/atoms/stress_tensor.h"
 #include "weyl/data/containers/byte_source.h"
 
 namespace weyl {
@@ -33,6 +36,41 @@ const char* seems_points(std::string_view line) {
 const std::string* single_text(const FrameValue& value) {
   const auto* texts = std::get_if<std::vector<std::string>>(&value.values);
   return texts != nullptr && value.shape.empty() ? &texts->front() : nullptr;
+}
+
+std::string in_small_letters(std::string_view s) {
+  std::string small(s);
+  std::ranges::transform(small, small.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return small;
+}
+
+/// Whether a value can be what the key says in our spelling.
+bool may_be(std::string_view key, const FrameValue& value) {
+  if (key == "Properties") {
+    const std::string* said = single_text(value);
+    return said != nullptr && std::ranges::count(*said, ':') >= 2;
+  }
+  const size_t count = count_of(value.values);
+  return key == "Lattice"
+             ? count == 9 && reals_of(value.values)
+             : (count == 1 || count == 3) && value.values.index() != 0 && value.values.index() != 3;
+}
+
+/// Gives `lattice`, `PBC` and `properties` the names that are read: a cell that is not seen is an error in silence.
+void rename_in_any_case(AtomsFrame& frame) {
+  for (const std::string_view key : {"Lattice", "Properties", "pbc"}) {
+    if (frame.value(key) != nullptr) {
+      continue;
+    }
+    const auto found = std::ranges::find_if(frame.values, [&](const FrameValue& value) {
+      return value.name.size() == key.size() && in_small_letters(value.name) == in_small_letters(key) &&
+             may_be(key, value);
+    });
+    if (found != frame.values.end()) {
+      found->name = key;
+    }
+  }
 }
 
 }  // namespace
@@ -103,6 +141,10 @@ void ExtendedXyzReader::read_comment(AtomsFrame& frame) {
   if ((fault || (frame.values.empty() && !extended)) && !trimmed(line).empty()) {
     frame.values.push_back(value_of_text("comment", std::string(trimmed(line))));
   }
+  if (frame.values.size() == 1 && !extended) {
+    read_ipi(frame, line);
+  }
+  rename_in_any_case(frame);
   std::string_view properties = plain_columns;
   std::string found;
   std::optional<std::array<bool, 3>> pbc;
@@ -147,9 +189,87 @@ void ExtendedXyzReader::read_comment(AtomsFrame& frame) {
   prepare_columns(frame);
 }
 
+/// The cell, and the unit of places, that i-PI's comment says.
+void ExtendedXyzReader::read_ipi(AtomsFrame& frame, std::string_view line) {
+  std::optional<IpiComment> said;
+  try {
+    said = parse_ipi_comment(line);
+  } catch (const DataError& error) {
+    check(false, error.what());
+  }
+  if (!said) {
+    return;
+  }
+  check(said->quantity.empty() || said->quantity == "positions" || said->quantity == "x_centroid",
+        "the columns must be i-PI's positions, got its ", quote(said->quantity, 40));
+  const auto unit = unit_in_our_words(said->unit, "Angstrom"),
+             cell_unit = unit_in_our_words(said->cell_unit, "Angstrom");
+  if (said->unit.empty()) {
+    leave_unread("comment", "of i-PI, without the unit of positions");
+  } else if (unit) {
+    frame.set(FrameValue{std::string(length_unit_key), {}, std::vector{*unit}});
+  } else {
+    leave_unread("positions", said->unit);
+  }
+  double factor = 1;
+  if (!said->cell_unit.empty() && said->cell_unit != said->unit) {
+    check(unit && cell_unit, "the units of i-PI's positions and cell must be known where they differ, got ",
+          quote(said->unit, 40), " and ", quote(said->cell_unit, 40));
+    factor = unit_factor(*cell_unit, *unit);
+  }
+  std::ranges::for_each(said->cell, [&](double& x) { x *= factor; });
+  frame.cell = said->cell;
+}
+
+void ExtendedXyzReader::leave_unread(std::string_view key, std::string_view said) {
+  const std::string line = text(quote(key, 40), " = ", quote(said, 40));
+  constexpr size_t most = 400;
+  if (unread_units_.find(line) == std::string::npos && unread_units_.size() < most) {
+    unread_units_ += (unread_units_.empty() ? "" : ", ") + line;
+  }
+}
+
+/// Gives a value that says a unit our key and our words for it, or notes that it is not understood. False: the frame
+/// has another value that says the same.
+bool ExtendedXyzReader::rename_unit(const AtomsFrame& frame, FrameValue& given, UnitOf what) {
+  const std::string* said = single_text(given);
+  const auto [key, like] =
+      what == UnitOf::energy   ? std::pair<std::string_view, std::string_view>(energy_unit_key, "eV")
+      : what == UnitOf::length ? std::pair<std::string_view, std::string_view>(length_unit_key, "Angstrom")
+      : what == UnitOf::force
+          ? std::pair<std::string_view, std::string_view>(force_unit_key, "eV/Angstrom")
+          : std::pair<std::string_view, std::string_view>(stress_unit_key, "eV/Angstrom^3");
+  if (said == nullptr || given.name == key) {
+    return true;  // a number counts something; our own key is checked by read_units
+  }
+  const auto ours = what == UnitOf::other ? std::nullopt : unit_in_our_words(*said, like);
+  if (!ours) {
+    leave_unread(given.name, *said);
+    return true;
+  }
+  if (const FrameValue* other = frame.value(key)) {
+    const std::string* first = single_text(*other);
+    const auto theirs = first != nullptr ? unit_in_our_words(*first, like) : std::nullopt;
+    check(theirs && same_unit(*theirs, *ours), quote(key), " and ", quote(given.name, 40),
+          " must say one unit, got ", first != nullptr ? quote(*first, 40) : "no text", " and ",
+          quote(*said, 40));
+    return false;
+  }
+  given = {std::string(key), {}, std::vector{*ours}};
+  return true;
+}
+
 /// Numbers of one file are in one unit: a frame that says none where the first says one would be read wrongly
 /// in silence.
-void ExtendedXyzReader::read_units(const AtomsFrame& frame) {
+void ExtendedXyzReader::read_units(AtomsFrame& frame) {
+  for (size_t i = 0; i < frame.values.size();) {
+    const UnitOf what = unit_said_by(frame.values[i].name);
+    if (what != UnitOf::nothing && !rename_unit(frame, frame.values[i], what)) {
+      frame.values.erase(frame.values.begin() + static_cast<ptrdiff_t>(i));
+    } else {
+      ++i;
+    }
+  }
   const auto read = [&](std::string_view key, const char* like, std::string& unit) {
     const FrameValue* value = frame.value(key);
     const std::string* said = value != nullptr ? single_text(*value) : nullptr;
@@ -458,6 +578,14 @@ void check_writable(const AtomsFrame& frame) {
   require<DataError>(frame.bonds.empty(), "extended xyz: cannot hold bonds");
 }
 
+/// A value of a frame, of six numbers of a stress the nine.
+FrameValue as_written(const FrameValue& value) {
+  const auto reals = is_stress_key(value.name) && count_of(value.values) == 6
+                         ? reals_of(value.values)
+                         : std::optional<std::vector<double>>();
+  return reals ? FrameValue{value.name, {9}, tensor_of_six(*reals, StressOrder::voigt)} : value;
+}
+
 void append_comment(std::string& to, const AtomsFrame& frame) {
   if (frame.cell) {
     to += "Lattice=\"";
@@ -477,7 +605,7 @@ void append_comment(std::string& to, const AtomsFrame& frame) {
     append_number(to, column.width);
   }
   for (const auto& value : frame.values) {
-    append_pair(to, value);
+    append_pair(to, as_written(value));
   }
   to += " pbc=\"";
   for (size_t d = 0; d < 3; ++d) {

@@ -7,6 +7,7 @@
 
 #include "weyl/core/atomic_file.h"
 #include "weyl/data/atoms/frame_reader.h"
+#include "weyl/data/atoms/stated_units.h"
 #include "weyl/data/containers/text_lines.h"
 
 namespace weyl {
@@ -22,12 +23,14 @@ namespace weyl {
 /// `species` (or `symbols`; a symbol or an atomic number), else the integers `Z` (or `numbers`), says the
 /// elements, `pos` (or `positions`) the places; all other columns (S texts, I integers, R reals, L logicals)
 /// and keys are kept under their names. `Lattice` are the three lattice vectors one after the other; with it
-/// alone, pbc is T T T. Without `Properties` the columns are species and place. A comment line without any
-/// `=`, or one without Properties and Lattice that is no list of pairs, is kept as `comment`, a text or a
+/// alone, pbc is T T T. Without `Properties` the columns are species and place. The three keys may be written
+/// in any case (`lattice=`). A comment line without any `=`, or one without Properties and Lattice that is no list of pairs, is kept as `comment`, a text or a
 /// number. Blank lines may stand before a count and at the end. The values `energy_unit` and `length_unit`,
 /// texts, say the units of energies, forces, stresses and virials under their usual names
 /// (potential_keys.h), and of places and cells; `force_unit` and `stress_unit` those of forces and stresses
-/// that are not energies by lengths. They are kept as values too.
+/// that are not energies by lengths. They are kept as values too. Other spellings (`energy-unit`, `forces_units`;
+/// stated_units.h) become these keys; what is said of units otherwise is among unread_units. The comment of i-PI
+/// (ipi_comment.h) says the cell and the unit of places.
 ///
 /// DataError: a count that is none, a frame that ends early, a wrong number of columns, an element that is
 /// none, what is no number of its type, places or lattice vectors that are not finite, periodic lattice
@@ -42,6 +45,7 @@ class ExtendedXyzReader : public FrameReader {
   std::string where() const override;
   std::string_view unit_of(std::string_view name) const override;
   std::string_view stated_unit_of(std::string_view name) const override;
+  std::string_view unread_units() const override { return unread_units_; }
 
  private:
   enum class Target { species, atomic_number, positions, column };
@@ -63,7 +67,10 @@ class ExtendedXyzReader : public FrameReader {
                                 std::string_view word) const;
   int64_t read_count();
   void read_comment(AtomsFrame& frame);
-  void read_units(const AtomsFrame& frame);
+  void read_ipi(AtomsFrame& frame, std::string_view line);
+  void read_units(AtomsFrame& frame);
+  bool rename_unit(const AtomsFrame& frame, FrameValue& given, UnitOf what);
+  void leave_unread(std::string_view key, std::string_view said);
   void read_properties(std::string_view properties);
   void prepare_columns(AtomsFrame& frame) const;
   void read_row(AtomsFrame& frame);
@@ -78,6 +85,7 @@ class ExtendedXyzReader : public FrameReader {
   std::string energy_unit_, length_unit_;  // empty: not said
   std::string force_said_, stress_said_;
   std::string force_unit_, stress_unit_;  // as said, else of energies and lengths; empty: not known
+  std::string unread_units_;              // what is said of units and not read
   std::string properties_;                // of which columns_ are
   std::vector<Column> columns_;
   std::string_view row_;  // what is left of the atom at hand
@@ -85,7 +93,8 @@ class ExtendedXyzReader : public FrameReader {
 };
 
 /// Appends one frame: columns species and pos, then the others; keys Lattice, Properties, the others, pbc.
-/// Numbers are the shortest that read as the same. ShapeError when the frame's sizes do not fit; DataError
+/// Numbers are the shortest that read as the same. Stresses and virials of six numbers, in Voigt's order, are
+/// written as nine: other readers take no six. ShapeError when the frame's sizes do not fit; DataError
 /// for names that the format cannot hold (of columns: blanks, quotes, colons), arrays of three dimensions,
 /// bonds.
 void append_extended_xyz(std::string& to, const AtomsFrame& frame);

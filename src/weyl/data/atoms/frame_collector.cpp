@@ -19,13 +19,14 @@
 #include "weyl/data/atoms/frame_checks.h"
 #include "weyl/data/atoms/potential_keys.h"
 
+#include "weyl/data/atoms/stress_tensor.h"
 namespace weyl {
 namespace {
 
-/// Nine numbers from nine or six in Voigt's order, symmetric.
-std::vector<double> tensor_from(const std::vector<double>& given) {
+/// Nine numbers from nine or six, symmetric.
+std::vector<double> tensor_from(const std::vector<double>& given, StressOrder order) {
   if (given.size() == 6) {
-    return {given[0], given[5], given[4], given[5], given[1], given[3], given[4], given[3], given[2]};
+    return tensor_of_six(given, order);
   }
   std::vector<double> s(9);
   for (size_t i = 0; i < 3; ++i) {
@@ -95,7 +96,7 @@ void FrameLabel::add(const AtomsFrame& frame, const FrameReader& reader, const F
     }
   }
   const double scale = is_virial() ? virial_factor : factor;
-  const std::vector<double> numbers = stress ? tensor_from(*reals)
+  const std::vector<double> numbers = stress ? tensor_from(*reals, layout.stress_order)
                                       : norm ? std::vector{std::hypot((*reals)[0], (*reals)[1], (*reals)[2])}
                                              : *reals;
   for (const double x : numbers) {
@@ -120,6 +121,7 @@ namespace {
 constexpr size_t kMostNames = 1000, kMostListed = 12;
 
 }  // namespace
+  six = six || (stress && reals->size() == 6);
 
 void FrameNames::count(const AtomsFrame& frame) {
   ++frames_;
@@ -346,10 +348,8 @@ void FrameCollector::add(const AtomsFrame& frame) {
     pbc_.push_back(p ? 1 : 0);
     periodic_ = periodic_ || p;
   }
-  if (schema_.warnings.empty() && rule_ != Labels::none) {
-    if (std::string warning = overlap_warning(frame, where(), units_.length); !warning.empty()) {
-      schema_.warnings.push_back(std::move(warning));
-    }
+  if (rule_ != Labels::none) {
+    warn_of(frame);
   }
   add_features(frame);
   for (FrameLabel& label : labels_) {
@@ -359,6 +359,24 @@ void FrameCollector::add(const AtomsFrame& frame) {
     names_.count(frame);
     std::string name;
     if (const FrameValue* value = layout_.config_type.empty() ? nullptr : frame.value(layout_.config_type)) {
+/// Notes atoms that overlap, and units that the file says in words nobody reads, once each.
+void FrameCollector::warn_of(const AtomsFrame& frame) {
+  if (!overlap_said_) {
+    if (std::string warning = overlap_warning(frame, where(), units_.length); !warning.empty()) {
+      schema_.warnings.push_back(std::move(warning));
+      overlap_said_ = true;
+    }
+  }
+  const std::string_view unread = reader_->unread_units();
+  if (!units_said_ && !unread.empty() && (layout_.energy_unit.empty() || layout_.length_unit.empty())) {
+    schema_.warnings.push_back(text(where(), ": says ", unread,
+                                    ", which is not read: energies are taken to be in ", units_.energy,
+                                    " and lengths in ", units_.length, "; say theirs by ", layout_.option,
+                                    ".energy_unit and .length_unit"));
+    units_said_ = true;
+  }
+}
+
       name = word_of(value->values);
     }
     const auto [found, first] = config_numbers_.try_emplace(name, static_cast<int64_t>(config_names_.size()));
@@ -431,6 +449,10 @@ Batch FrameCollector::take_batch(const Schema& schema) {
     points.types = at::empty({n}, at::kLong);
     std::copy(types_.begin(), types_.end(), points.types.mutable_data_ptr<int64_t>());
   }
+    if (label.quantity.name == "stress" && layout_.stress_order != StressOrder::voigt && !label.six) {
+      schema.warnings.push_back(text(layout_.option, ".stress_order: has no effect, every ",
+                                     quote(label.key, 40), " is of nine numbers, which have no order"));
+    }
   if (periodic_) {
     points.cell = tensor_of(cells_, {b, 3, 3});
     points.pbc = at::empty({b, 3}, at::kBool);

@@ -23,6 +23,7 @@ struct FrameLabel {
   int64_t known = 0, expected = 0;
   std::string missing;    // where the first frame without it is
   std::string ambiguous;  // the two usual names it has
+  bool six = false;            // whether a frame has six numbers of a stress
 
   /// Whether what the frames have is minus stress times volume.
   bool is_virial() const;
@@ -98,6 +99,7 @@ class FrameCollector {
   double factor_of(const std::string& key, const std::string& from, const std::string& to) const;
   std::string where() const { return reader_->where(); }
 
+  void warn_of(const AtomsFrame& frame);
   FrameLayout layout_;
   const FrameReader* reader_;
   Labels rule_;
@@ -120,3 +122,4 @@ class FrameCollector {
 };
 
 }  // namespace weyl
+  bool overlap_said_ = false, units_said_ = false;  // in the warnings of the schema

@@ -17,10 +17,11 @@ void add(std::vector<Key>& keys, const FrameFieldSummary& field) {
   const auto known = std::ranges::find(keys, field.name, &Key::name);
   const bool varies = field.min != field.max;
   if (known == keys.end()) {
-    keys.push_back({field.name, field.unit, field.frames, varies});
+    keys.push_back({field.name, field.unit, field.frames, varies, field.shape == std::vector<int64_t>{6}});
   } else {
     known->frames += field.frames;
     known->varies = known->varies || varies;
+    known->six = known->six || field.shape == std::vector<int64_t>{6};
   }
 }
 
@@ -93,6 +94,8 @@ Frames frames_of(const std::string& path) {
     all.frames += found.frames;
     all.atoms += found.atoms;
     all.periodic += found.periodic;
+    all.filling += found.filling;
+    all.unread_units = found.unread_units.empty() ? all.unread_units : found.unread_units;
     all.splits.emplace_back(split, found.frames);
     for (const auto& [z, count] : found.elements) {
       all.elements[z] += count;
@@ -131,7 +134,8 @@ Labels labels_of(const Frames& all) {
   labels.energy = key_of(all.numbers, energy_keys, "energy", {"etot", "e_tot", "toten", "e"});
   labels.forces = key_of(all.vectors, forces_keys, "force", {"gradient", "gradients"});
   const Key* stress = key_of(all.tensors, stress_keys, "stress");
-  labels.stress = all.periodic == all.frames ? stress : nullptr;  // there is none of other frames
+  labels.stress =
+      2 * all.filling > all.frames ? stress : nullptr;  // of the others, isolated atoms, there is none
   for (const Key& key : all.numbers) {
     const std::string name = lower(key.name);
     const bool an_energy = &key == labels.energy || is_beside_labels(name) ||

@@ -15,16 +15,19 @@ struct Key {
   std::string name, unit;
   int64_t frames = 0;  // that have it
   bool varies = false;
+  bool six = false;  // of tensors: six numbers, whose order nobody says
 };
 
 /// All that the splits of a path say together.
 struct Frames {
   int64_t frames = 0, atoms = 0, least_atoms = 0, most_atoms = 0, periodic = 0;
+  int64_t filling = 0;  // periodic along all three lattice vectors: there is no stress of others
   std::map<int, int64_t> elements;
   std::vector<Key> numbers;  // of frames, one number each
   std::vector<Key> vectors;  // of atoms, three numbers each
   std::vector<Key> tensors;  // of frames, nine or six numbers each
   std::string length_unit;
+  std::string unread_units;                             // what the files say of units and nobody understands
   std::vector<std::pair<std::string, int64_t>> splits;  // with their frames
   bool in_files = false;                                // the splits are files, or folders, of these names
 };

@@ -91,6 +91,7 @@ FrameLayout layout_of(const MoleculesDataOptions& o) {
           .stress_unit = o.stress_unit,
           .gradients = o.force_sign == ForceSign::gradient,
           .compression = o.stress_sign != StressSign::tension,
+          .stress_order = o.stress_order,
           .features = o.features,
           .states = o.states,
           .properties = o.properties,

@@ -26,9 +26,10 @@ struct FrameLayout {
   std::string force_unit, stress_unit;   // the same; else of the energies and lengths
   bool gradients = false;                // whether the files have minus the forces,
   bool compression = false;              // and minus the stress
-  bool told = false;                     // whether a model says the layout, and no labels are read
-  bool atom_inputs = false;              // whether atoms are told by atom_inputs.h, and not by types
-  bool potential = true;                 // whether energy, forces and stress are labels
+  StressOrder stress_order = StressOrder::voigt;  // of stresses of six numbers
+  bool told = false;                              // whether a model says the layout, and no labels are read
+  bool atom_inputs = false;                       // whether atoms are told by atom_inputs.h, and not by types
+  bool potential = true;                          // whether energy, forces and stress are labels
   std::vector<std::string> features;
   std::vector<FrameState> states;
   std::vector<FrameProperty> properties;

@@ -54,6 +54,9 @@ class Chain : public FrameReader {
   std::string_view stated_unit_of(std::string_view name) const override {
     return reader_ ? reader_->stated_unit_of(name) : std::string_view();
   }
+  std::string_view unread_units() const override {
+    return reader_ ? reader_->unread_units() : std::string_view();
+  }
 
  protected:
   void begin(std::unique_ptr<FrameReader> reader) { reader_ = std::move(reader); }
@@ -146,6 +149,9 @@ class ReadableFolderReader : public FrameReader {
   }
   std::string_view stated_unit_of(std::string_view name) const override {
     return reader_ ? reader_->stated_unit_of(name) : std::string_view();
+  }
+  std::string_view unread_units() const override {
+    return reader_ ? reader_->unread_units() : std::string_view();
   }
 
  private:

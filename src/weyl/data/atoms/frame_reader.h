@@ -29,6 +29,9 @@ class FrameReader {
   /// The same of `energy`, `pos`, `forces` and `stress`, where nobody may say another: the file says it, or its
   /// format knows no other. Empty where it is only usual, or follows from the units of energies and lengths.
   virtual std::string_view stated_unit_of(std::string_view name) const { return unit_of(name); }
+  /// What the file says of its units and the reader does not understand, for messages: "'units' = 'metal'"; empty where
+  /// there is nothing of the kind.
+  virtual std::string_view unread_units() const { return {}; }
   /// How many frames there are, of a format that knows it without reading them, and can go to any.
   virtual std::optional<int64_t> count() const { return std::nullopt; }
   /// Where `count` says it: `next` then gives the frame of this index, from 0.

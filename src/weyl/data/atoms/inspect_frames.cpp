@@ -110,6 +110,11 @@ class Frames {
       warn(field);
       (f.name == "pos" ? result_.fields : result_.labels).push_back(std::move(f));
     }
+    if (!result_.unread_units.empty()) {
+      result_.warnings.push_back(text("units: ", result_.unread_units,
+                                      " is not read; data.molecules.energy_unit, length_unit, force_unit and "
+                                      "stress_unit say what is meant"));
+    }
     empty_.warn(result_.warnings, "without atoms");
     without_element_.warn(result_.warnings, "with atoms of no element (X)");
     flat_.warn(result_.warnings, "with a flat drawing for a geometry (2D)");
@@ -156,6 +161,10 @@ class Frames {
     result_.atoms += n;
     result_.cells += frame.cell ? 1 : 0;
     result_.periodic += frame.pbc != std::array<bool, 3>{} ? 1 : 0;
+    result_.filling += frame.cell && frame.pbc == std::array{true, true, true} ? 1 : 0;
+    if (const auto unread = reader_.unread_units(); !unread.empty()) {
+      result_.unread_units = unread;
+    }
     for (const int z : frame.numbers) {
       ++result_.elements[z];
     }

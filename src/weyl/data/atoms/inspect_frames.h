@@ -30,6 +30,8 @@ struct FrameInspection {
   int64_t frames = 0, atoms = 0, least_atoms = 0, most_atoms = 0;
   std::map<int, int64_t> elements;  // atoms of each atomic number
   int64_t cells = 0, periodic = 0;  // frames with a cell, and with a period
+  int64_t filling = 0;       // frames with a period along all three lattice vectors, which may have a stress
+  std::string unread_units;  // what the files say of units and nobody understands (FrameReader::unread_units)
   std::vector<FrameFieldSummary> fields,
       labels;                         // `pos` and what stands beside it: all that could be asked for
   std::optional<double> shortest;     // distance in the file's unit, if below 5 Angstrom

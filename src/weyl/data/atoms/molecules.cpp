@@ -273,7 +273,8 @@ void require_effect(const MoleculesDataOptions& o, const Splits& splits) {
        {std::tuple{"force_unit", !o.force_unit.empty(), "forces"},
         {"force_sign", o.force_sign != ForceSign::force, "forces"},
         {"stress_unit", !o.stress_unit.empty(), "stress"},
-        {"stress_sign", o.stress_sign != StressSign::tension, "stress"}}) {
+        {"stress_sign", o.stress_sign != StressSign::tension, "stress"},
+        {"stress_order", o.stress_order != StressOrder::voigt, "stress"}}) {
     std::string beside;
     for (const std::string& name : splits.train->schema().unread) {
       beside += (beside.empty() ? "; they also have '" : "', '") + printable(name, 400);

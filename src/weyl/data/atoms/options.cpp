@@ -53,7 +53,7 @@ void fields(Fields& f, MoleculesDataOptions& o) {
     "column of the forces; none: the one there is of forces, REF_forces, dft_forces, DFT_forces, ref_forces, "
     "force");
   f("stress", o.stress,
-    "key of the stress, 9 numbers or 6 (xx, yy, zz, yz, xz, xy); a key with `virial` in it is minus stress "
+    "key of the stress, 9 numbers or 6 (see stress_order); a key with `virial` in it is minus stress "
     "times volume; none: the one there is of the usual ones");
   f("energy_unit", o.energy_unit,
     "of the files; none: what their format says, else eV. Labels and predictions are in eV");
@@ -70,6 +70,9 @@ void fields(Fields& f, MoleculesDataOptions& o) {
   f("stress_sign", o.stress_sign,
     "when the files' pressures are positive: tension, as the labels, (1/volume) dE/dstrain, and ASE's; "
     "compression, or vasp, which is the same: as VASP prints them");
+  f("stress_order", o.stress_order,
+    "of stresses of six numbers: voigt, xx yy zz yz xz xy, as ASE has them and where nothing is said; vasp, xx yy "
+    "zz xy yz zx, as VASP prints them. Nine numbers have no order");
   f("features", o.features, "keys of frames that the model is told of, one number each: charge, spin, ...");
   f("states", o.states,
     "whole numbers of frames, such as charge and spin multiplicity, of each value of which the model learns "

@@ -46,6 +46,13 @@ constexpr auto names_of(StressSign) {
   return std::array<std::string_view, 3>{"tension", "compression", "vasp"};
 }
 
+/// The order of a stress of six numbers in a file: xx yy zz yz xz xy, Voigt's, as ASE has it; or xx yy zz xy yz zx, as
+/// VASP prints it.
+enum class StressOrder { voigt, vasp };
+constexpr auto names_of(StressOrder) {
+  return std::array<std::string_view, 2>{"voigt", "vasp"};
+}
+
 /// The order in which frames and molecules are divided into splits: permuted by our random numbers (weyl), permuted by
 /// numpy's RandomState(seed) (numpy), or as the files have them (file).
 enum class SplitOrder { weyl, numpy, file };
@@ -62,6 +69,7 @@ struct MoleculesDataOptions {
   std::string force_unit, stress_unit;   // of the files; empty: as their format says, else from the two above
   ForceSign force_sign = ForceSign::force;
   StressSign stress_sign = StressSign::tension;
+  StressOrder stress_order = StressOrder::voigt;  // of stresses and virials of six numbers
   std::vector<std::string> elements;  // symbols of the types in their order; none: 100 types, one for each Z
   std::vector<std::string> features;  // keys of frames that the model gets as numbers, such as charge
   std::vector<FrameState> states;     // keys of frames for each of whose values the model learns an embedding

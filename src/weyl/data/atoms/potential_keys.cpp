@@ -8,6 +8,13 @@ bool is_virial_key(std::string_view key) {
   return key.find("virial") != std::string_view::npos;
 }
 
+bool is_stress_key(std::string_view key) {
+  if (key.starts_with(prediction_prefix)) {
+    key.remove_prefix(prediction_prefix.size());
+  }
+  return std::ranges::find(stress_keys, key) != stress_keys.end();
+}
+
 std::optional<int> length_power_of(std::string_view key) {
   if (key.starts_with(prediction_prefix)) {
     key.remove_prefix(prediction_prefix.size());

@@ -28,6 +28,9 @@ inline constexpr std::string_view prediction_prefix = "weyl_";
 /// Whether a name of stresses says minus stress times volume.
 bool is_virial_key(std::string_view key);
 
+/// Whether a name is a usual one of stresses or virials, or of predictions of them.
+bool is_stress_key(std::string_view key);
+
 /// The power of a length that stands beside the energy in the unit of what has a usual name: 0 of energies
 /// and virials, -1 of forces, -3 of stresses, and the same of predictions of them; nothing of other names.
 std::optional<int> length_power_of(std::string_view key);
