@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <numeric>
 
 #include "weyl/core/check.h"
@@ -53,19 +54,16 @@ Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Datase
   return result;
 }
 
-std::vector<LabelCount> count_labels(const Task& task, const Dataset& data, const std::string& what) {
+namespace {
+
+/// The counts of these labels, all of which the data have.
+std::vector<LabelCount> counted(const std::vector<Quantity>& wanted, const Dataset& data) {
   constexpr int64_t at_a_time = 1024;
-  try {
-    require_labels(task, data.schema());
-  } catch (const DataError& error) {
-    throw DataError(text(what, ": ", error.what()));
-  }
   std::vector<LabelCount> counts;
-  for (const auto& label : task.labels()) {
+  for (const auto& label : wanted) {
     counts.push_back({*find_quantity(data.schema().labels, label.name)});
   }
   // A category cannot be missing: no need to read every image to know that it has a class.
-  const auto wanted = task.labels();
   const bool grids = data.schema().carrier() == Carrier::grid;
   if (std::all_of(wanted.begin(), wanted.end(), [&](const auto& q) {
         return q.kind == Kind::category && (q.level == Level::graph || (q.level == Level::node && grids));
@@ -90,11 +88,71 @@ std::vector<LabelCount> count_labels(const Task& task, const Dataset& data, cons
       }
     }
   }
+  return counts;
+}
+
+void require_named(const Task& task, const Dataset& data, const std::string& what, bool only_measured) {
+  try {
+    require_labels(task, data.schema(), only_measured);
+  } catch (const DataError& error) {
+    throw DataError(text(what, ": ", error.what()));
+  }
+}
+
+void require_known(const Task& task, const LabelCount& count, const std::string& what) {
+  require<ConfigError>(count.known > 0, "task ", task.name(), ": ", what, " must have some label '",
+                       count.label.name, "', got none that is not NaN");
+}
+
+}  // namespace
+
+std::vector<LabelCount> count_labels(const Task& task, const Dataset& data, const std::string& what) {
+  require_named(task, data, what, false);
+  auto counts = counted(task.labels(), data);
   for (const auto& count : counts) {
-    require<ConfigError>(count.known > 0, "task ", task.name(), ": ", what, " must have some label '",
-                         count.label.name, "', got none that is not NaN");
+    require_known(task, count, what);
   }
   return counts;
+}
+
+std::vector<Quantity> labels_without_metrics(const Metrics& metrics, const Task& task, const Dataset& data,
+                                             const std::string& what) {
+  const bool defined =
+      std::ranges::none_of(metrics, [](const auto& metric) { return std::isnan(metric.second.value); });
+  return defined ? std::vector<Quantity>() : labels_to_measure_without(task, data, what);
+}
+
+void leave_out(Metrics& metrics, const std::vector<Quantity>& labels) {
+  for (const Quantity& label : labels) {
+    std::string stem = label.name;
+    if (stem.ends_with('s') && !stem.ends_with("ss")) {
+      stem.pop_back();
+    }
+    std::erase_if(metrics, [&](const auto& metric) {
+      return std::isnan(metric.second.value) && metric.first.find(stem + "_") != std::string::npos;
+    });
+  }
+}
+
+std::string measured_without(const Quantity& label, const std::string& what) {
+  return text(what, ": has no known label '", label.name, "', and is measured without it");
+}
+
+std::vector<Quantity> labels_to_measure_without(const Task& task, const Dataset& data,
+                                                const std::string& what) {
+  require_named(task, data, what, true);
+  std::vector<Quantity> there, without;
+  for (const Quantity& label : task.labels()) {
+    (find_quantity(data.schema().labels, label.name) != nullptr ? there : without).push_back(label);
+  }
+  for (const LabelCount& count : counted(there, data)) {
+    if (count.known == 0 && task.measures_without(count.label)) {
+      without.push_back(count.label);
+    } else {
+      require_known(task, count, what);
+    }
+  }
+  return without;
 }
 
 }  // namespace weyl

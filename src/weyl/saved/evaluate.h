@@ -35,4 +35,19 @@ struct LabelCount {
 std::vector<LabelCount> count_labels(const Task& task, const Dataset& data,
                                      const std::string& what = "training data");
 
+/// The labels of which data that are only measured have no value, where the task measures without them
+/// (Task::measures_without). Others are refused as by count_labels.
+std::vector<Quantity> labels_to_measure_without(const Task& task, const Dataset& data,
+                                                const std::string& what);
+
+/// The same where some metric is not defined, without which no label is read again.
+std::vector<Quantity> labels_without_metrics(const Metrics& metrics, const Task& task, const Dataset& data,
+                                             const std::string& what);
+
+/// Takes out the metrics of such labels that are not defined: force_mae, direct_force_rmse, ... of `forces`.
+void leave_out(Metrics& metrics, const std::vector<Quantity>& labels);
+
+/// What a user should know of them.
+std::string measured_without(const Quantity& label, const std::string& what);
+
 }  // namespace weyl

@@ -319,6 +319,11 @@ std::unique_ptr<Task> ForceField::with_stress() const {
   return more;
 }
 
+/// Energies alone are measured, too: reference calculations, coupled cluster's for one, often give no more.
+bool ForceField::measures_without(const Quantity& label) const {
+  return options_.energy_weight > 0 && label.name != kEnergy;
+}
+
 std::vector<std::string> ForceField::notes() const {
   return notes_of({options_});
 }

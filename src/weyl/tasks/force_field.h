@@ -54,6 +54,7 @@ class ForceField : public Task {
   Step step(Model& model, const Batch& batch, const LossShares& shares = {}) const override;
   Named predict(Model& model, const Batch& batch) const override;
   std::vector<std::string> notes() const override;
+  bool measures_without(const Quantity& label) const override;
   std::string differentiated_by() const override;
   std::unique_ptr<Task> with_stress() const override;
 

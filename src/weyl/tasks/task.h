@@ -141,6 +141,9 @@ class Task {
   virtual Step step(Model& model, const Batch& batch, const LossShares& shares = {}) const = 0;
   virtual Named predict(Model& model, const Batch& batch) const = 0;
 
+  /// Whether samples that are only measured may all lack a label, of which there are no metrics then.
+  virtual bool measures_without(const Quantity& /*label*/) const { return false; }
+
   /// What everyone who uses the predictions must know, a sentence each. `train`, `eval` and `predict` print it, and it
   /// stands in the model card.
   virtual std::vector<std::string> notes() const { return {}; }
@@ -178,7 +181,8 @@ class Task {
 std::unique_ptr<Task> make_task(const TaskOptions& options);
 
 /// Checks that the data set has every label that the task needs: DataError with the labels it does have.
-void require_labels(const Task& task, const Schema& data);
+/// Of data that are `only_measured` it may lack those that the task measures without.
+void require_labels(const Task& task, const Schema& data, bool only_measured = false);
 
 /// Floating-point operations of a batch of `tokens` tokens (models/work.h). For what is learned through derivatives, as
 /// forces are, these are estimates: six forward passes for training, and three for predicting.

@@ -11,6 +11,7 @@
 #include "weyl/app/verbs/verbs.h"
 #include "weyl/core/check.h"
 #include "weyl/predict/subject.h"
+#include "weyl/saved/evaluate.h"
 #include "weyl/train/run/fingerprint.h"
 #include "weyl/train/run/run_data.h"
 
@@ -53,27 +54,36 @@ int run(const EvalCommand& command, const Systems& systems) {
   require<ConfigError>(!rolls || !data->schema().labels.empty(), where,
                        ": --rollout must be at most two less than the frames of a scene, got ",
                        command.rollout);
-  require_labels(*predictor.task(), data->schema());
+  require_labels(*predictor.task(), data->schema(), true);
   check_facts(command.as_is, predictor.trained_on(), *data, where, FactsCompared::inputs_and_classes);
   for (const std::string& warning : data->schema().warnings) {
     warn(warning);
   }
   warn_of_training_samples(command, predictor.subject(), *data);
   Progress progress("eval", data->size(), Progress::style_for_stderr(command.output.quiet));
-  const Evaluation evaluation = predictor.evaluate(data, where,
-                                                   {.progress = [&](int64_t done) { progress.update(done); },
-                                                    .warn =
-                                                        [&](const std::string& warning) {
-                                                          progress.clear();
-                                                          warn(warning);
-                                                        }});
+  Evaluation evaluation = predictor.evaluate(data, where,
+                                             {.progress = [&](int64_t done) { progress.update(done); },
+                                              .warn =
+                                                  [&](const std::string& warning) {
+                                                    progress.clear();
+                                                    warn(warning);
+                                                  }});
   progress.clear();
+  const std::vector<Quantity> without =
+      labels_without_metrics(evaluation.metrics, *predictor.task(), *data, where);
+  for (const Quantity& label : without) {
+    warn(measured_without(label, where));
+  }
+  leave_out(evaluation.metrics, without);
   for (const auto& [name, metric] : evaluation.metrics) {
     require<DataError>(!std::isnan(metric.value), where, ": metric '", name,
                        "' must be a number, got NaN (larger inputs may need --dtype float64)");
   }
   say_notes(predictor.notes());
-  const auto baselines = predictor.task()->baselines(*data);
+  auto baselines = predictor.task()->baselines(*data);
+  for (auto& [name, metrics] : baselines) {
+    leave_out(metrics, without);
+  }
   if (command.output.json) {
     Json beside = Json::object();
     for (const auto& [name, metrics] : baselines) {

@@ -16,13 +16,35 @@
 namespace weyl {
 namespace {
 
-int64_t frames_in(const std::string& path) {
-  const auto reader = open_frames(path);
+/// How many frames a path has, and which of them are isolated atoms.
+struct CountedFrames {
   int64_t count = 0;
-  for (AtomsFrame frame; reader->next(frame);) {
-    ++count;
+  std::vector<int64_t> isolated;
+};
+
+CountedFrames frames_in(const std::string& path) {
+  const auto reader = open_frames(path);
+  CountedFrames found;
+  for (AtomsFrame frame; reader->next(frame); ++found.count) {
+    if (is_isolated_atom(frame, config_type_label)) {
+      found.isolated.push_back(found.count);
+    }
   }
-  return count;
+  return found;
+}
+
+/// Isolated atoms are for training, as where a training splits the file itself.
+void keep_isolated_for_training(SplitIndices& parts, const std::vector<int64_t>& isolated) {
+  if (isolated.empty()) {
+    return;
+  }
+  std::vector<std::vector<int64_t>> all{std::move(parts.train), std::move(parts.valid),
+                                        std::move(parts.test)};
+  keep_for_training(all, isolated);
+  for (auto& samples : all) {
+    std::ranges::sort(samples);
+  }
+  parts = {std::move(all[0]), std::move(all[1]), std::move(all[2])};
 }
 
 }  // namespace
@@ -62,8 +84,9 @@ Converted FrameFiles::convert(const std::string& in, const std::string& out,
 
 SplitIndices FrameFiles::split(const std::string& path, const std::string& folder,
                                const SplitOptions& options) {
-  const int64_t size = frames_in(path);
+  const auto [size, isolated] = frames_in(path);
   SplitIndices parts = random_split(size, options);
+  keep_isolated_for_training(parts, isolated);
   NewFiles files;
   const auto filled = add_parts(files, folder, parts, splits_into);
   std::vector<size_t> file_of(static_cast<size_t>(size));

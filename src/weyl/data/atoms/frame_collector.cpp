@@ -4,6 +4,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <functional>
 #include <numeric>
@@ -18,8 +19,8 @@
 #include "weyl/data/atoms/atom_inputs.h"
 #include "weyl/data/atoms/frame_checks.h"
 #include "weyl/data/atoms/potential_keys.h"
-
 #include "weyl/data/atoms/stress_tensor.h"
+
 namespace weyl {
 namespace {
 
@@ -37,7 +38,30 @@ std::vector<double> tensor_from(const std::vector<double>& given, StressOrder or
   return s;
 }
 
+/// Whether a text says an isolated atom, whatever its case and the signs between the words.
+bool says_isolated_atom(const std::string& kind) {
+  std::string letters;
+  for (const char c : kind) {
+    if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
+      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
+  }
+  return letters == "isolatedatom" || letters == "isolatedatoms";
+}
+
 }  // namespace
+
+bool is_isolated_atom(const AtomsFrame& frame, const std::string& config_type) {
+  if (frame.size() != 1) {
+    return false;
+  }
+  const auto says = [&](std::string_view key) {
+    const FrameValue* kind = frame.value(key);
+    const auto* words = kind != nullptr ? std::get_if<std::vector<std::string>>(&kind->values) : nullptr;
+    return words != nullptr && words->size() == 1 && says_isolated_atom(words->front());
+  };
+  return frame.pbc == std::array<bool, 3>{} || says(config_type) || says(config_type_label);
+}
 
 bool FrameLabel::is_virial() const {
   return quantity.name == "stress" && is_virial_key(key);
@@ -63,9 +87,11 @@ void FrameLabel::add(const AtomsFrame& frame, const FrameReader& reader, const F
   const size_t count = rows * static_cast<size_t>(width);
   const bool applies = !stress || (frame.cell && std::ranges::all_of(frame.pbc, std::identity()));
   expected += applies ? 1 : 0;
+  const bool alone = is_isolated_atom(frame, layout.config_type);
   const AtomColumn* column = of_atoms ? frame.column(key) : nullptr;
   const FrameValue* value = of_atoms ? nullptr : frame.value(key);
   if ((column == nullptr && value == nullptr) || !applies) {
+    excused += applies && alone && (stress || quantity.name == "forces") ? 1 : 0;
     if (missing.empty() && applies) {
       missing = reader.where();
     }
@@ -95,6 +121,7 @@ void FrameLabel::add(const AtomsFrame& frame, const FrameReader& reader, const F
                            "); leave it out, or say stress = \"", key, "\" and the unit of that");
     }
   }
+  six = six || (stress && reals->size() == 6);
   const double scale = is_virial() ? virial_factor : factor;
   const std::vector<double> numbers = stress ? tensor_from(*reals, layout.stress_order)
                                       : norm ? std::vector{std::hypot((*reals)[0], (*reals)[1], (*reals)[2])}
@@ -103,13 +130,15 @@ void FrameLabel::add(const AtomsFrame& frame, const FrameReader& reader, const F
     values.push_back(scale * x);
   }
   ++known;
+  ordinary += alone ? 0 : 1;
 }
 
 std::string FrameLabel::reason_to_leave_out(const FrameLayout& layout) const {
   if (!ambiguous.empty()) {
     return ambiguous;
   }
-  if (layout.mask_missing || known >= expected) {
+  // Where all frames are single atoms, none is a reference for the others.
+  if (layout.mask_missing || known + (ordinary > 0 ? excused : 0) >= expected) {
     return "";
   }
   return text(key, " in ", known, " of ", expected, " frames (not in ", missing, "; ", layout.option,
@@ -121,7 +150,6 @@ namespace {
 constexpr size_t kMostNames = 1000, kMostListed = 12;
 
 }  // namespace
-  six = six || (stress && reals->size() == 6);
 
 void FrameNames::count(const AtomsFrame& frame) {
   ++frames_;
@@ -333,6 +361,24 @@ void FrameCollector::add_atoms(const AtomsFrame& frame) {
   }
 }
 
+/// Notes atoms that overlap, and units that the file says in words nobody reads, once each.
+void FrameCollector::warn_of(const AtomsFrame& frame) {
+  if (!overlap_said_) {
+    if (std::string warning = overlap_warning(frame, where(), units_.length); !warning.empty()) {
+      schema_.warnings.push_back(std::move(warning));
+      overlap_said_ = true;
+    }
+  }
+  const std::string_view unread = reader_->unread_units();
+  if (!units_said_ && !unread.empty() && (layout_.energy_unit.empty() || layout_.length_unit.empty())) {
+    schema_.warnings.push_back(text(where(), ": says ", unread,
+                                    ", which is not read: energies are taken to be in ", units_.energy,
+                                    " and lengths in ", units_.length, "; say theirs by ", layout_.option,
+                                    ".energy_unit and .length_unit"));
+    units_said_ = true;
+  }
+}
+
 void FrameCollector::add(const AtomsFrame& frame) {
   require<DataError>(frame.size() > 0, where(), ": must have atoms, got none");
   take_units();
@@ -359,24 +405,6 @@ void FrameCollector::add(const AtomsFrame& frame) {
     names_.count(frame);
     std::string name;
     if (const FrameValue* value = layout_.config_type.empty() ? nullptr : frame.value(layout_.config_type)) {
-/// Notes atoms that overlap, and units that the file says in words nobody reads, once each.
-void FrameCollector::warn_of(const AtomsFrame& frame) {
-  if (!overlap_said_) {
-    if (std::string warning = overlap_warning(frame, where(), units_.length); !warning.empty()) {
-      schema_.warnings.push_back(std::move(warning));
-      overlap_said_ = true;
-    }
-  }
-  const std::string_view unread = reader_->unread_units();
-  if (!units_said_ && !unread.empty() && (layout_.energy_unit.empty() || layout_.length_unit.empty())) {
-    schema_.warnings.push_back(text(where(), ": says ", unread,
-                                    ", which is not read: energies are taken to be in ", units_.energy,
-                                    " and lengths in ", units_.length, "; say theirs by ", layout_.option,
-                                    ".energy_unit and .length_unit"));
-    units_said_ = true;
-  }
-}
-
       name = word_of(value->values);
     }
     const auto [found, first] = config_numbers_.try_emplace(name, static_cast<int64_t>(config_names_.size()));
@@ -421,6 +449,10 @@ Schema FrameCollector::schema() const {
       schema.unread.push_back(std::move(why));
       continue;
     }
+    if (label.quantity.name == "stress" && layout_.stress_order != StressOrder::voigt && !label.six) {
+      schema.warnings.push_back(text(layout_.option, ".stress_order: has no effect, every ",
+                                     quote(label.key, 40), " is of nine numbers, which have no order"));
+    }
     schema.labels.push_back(label.quantity);
     std::erase(schema.unread, label.key);
   }
@@ -449,10 +481,6 @@ Batch FrameCollector::take_batch(const Schema& schema) {
     points.types = at::empty({n}, at::kLong);
     std::copy(types_.begin(), types_.end(), points.types.mutable_data_ptr<int64_t>());
   }
-    if (label.quantity.name == "stress" && layout_.stress_order != StressOrder::voigt && !label.six) {
-      schema.warnings.push_back(text(layout_.option, ".stress_order: has no effect, every ",
-                                     quote(label.key, 40), " is of nine numbers, which have no order"));
-    }
   if (periodic_) {
     points.cell = tensor_of(cells_, {b, 3, 3});
     points.pbc = at::empty({b, 3}, at::kBool);

@@ -10,6 +10,11 @@
 
 namespace weyl {
 
+/// Whether a frame is one atom alone, of which a data set has the energy to refer to: one atom without a period, or one
+/// in a box whose kind (the value `config_type`, or that of this key) is an isolated atom: "IsolatedAtom",
+/// "isolated_atom", ...
+bool is_isolated_atom(const AtomsFrame& frame, const std::string& config_type);
+
 /// One label of frames, gathered frame by frame: which key it has, its values, and of which frames they are missing.
 struct FrameLabel {
   Quantity quantity;
@@ -18,12 +23,14 @@ struct FrameLabel {
   bool norm = false;  // the files have a vector, the label is its length
   int64_t width = 1;
   double factor = 1;
+  bool six = false;            // whether a frame has six numbers of a stress
   std::string key;             // once it is found
   std::vector<double> values;  // NaN of frames that lack them
   int64_t known = 0, expected = 0;
+  int64_t ordinary = 0,
+          excused = 0;    // frames that are no isolated atoms and have it; isolated atoms that lack it
   std::string missing;    // where the first frame without it is
   std::string ambiguous;  // the two usual names it has
-  bool six = false;            // whether a frame has six numbers of a stress
 
   /// Whether what the frames have is minus stress times volume.
   bool is_virial() const;
@@ -61,7 +68,7 @@ class FrameNames {
 class FrameCollector {
  public:
   /// `needed`: labels must be finite, those whose key is given in some frame. Those that only some frames
-  /// have (unless mask_missing; stress: some periodic ones), or that stand there under two usual names, are
+  /// have (unless mask_missing; stress: some periodic ones; forces and stress: isolated atoms apart), or that stand there under two usual names, are
   /// no labels: the reason is among Schema::unread, for whoever needs them. `found`: as the files have them,
   /// NaN where they lack them. `none`: not read.
   enum class Labels { needed, found, none };
@@ -92,6 +99,7 @@ class FrameCollector {
 
  private:
   void take_units();
+  void warn_of(const AtomsFrame& frame);
   std::string no_frame_has(const FrameLabel& label) const;
   bool has_config_types() const;
   void add_features(const AtomsFrame& frame);
@@ -99,7 +107,6 @@ class FrameCollector {
   double factor_of(const std::string& key, const std::string& from, const std::string& to) const;
   std::string where() const { return reader_->where(); }
 
-  void warn_of(const AtomsFrame& frame);
   FrameLayout layout_;
   const FrameReader* reader_;
   Labels rule_;
@@ -119,7 +126,7 @@ class FrameCollector {
   std::vector<double> inputs_;                 // of atoms, where the layout has them
   std::vector<uint8_t> pbc_;
   bool periodic_ = false;
+  bool overlap_said_ = false, units_said_ = false;  // in the warnings of the schema
 };
 
 }  // namespace weyl
-  bool overlap_said_ = false, units_said_ = false;  // in the warnings of the schema

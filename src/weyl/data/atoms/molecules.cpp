@@ -28,6 +28,9 @@ StreamedFrames::StreamedFrames(std::string path, const FrameLayout& layout, Fram
       continue;
     }
     collector_.add(frame_);
+    if (is_isolated_atom(frame_, layout.config_type)) {
+      isolated_.push_back(static_cast<int64_t>(sizes_.size()));
+    }
     sizes_.push_back(frame_.size());
     const std::vector<uint16_t> channels = collector_.states_of_last();
     for (size_t i = 0; i < states_.size(); ++i) {
@@ -104,6 +107,23 @@ Batch StreamedFrames::ascending(std::span<const int64_t> indices) const {
   return collector_.take_batch(schema_);
 }
 
+void keep_for_training(std::vector<std::vector<int64_t>>& parts, const std::vector<int64_t>& isolated) {
+  const auto alone = [&](int64_t sample) { return std::ranges::binary_search(isolated, sample); };
+  std::vector<int64_t>& train = parts[0];
+  int64_t others = std::ranges::count_if(train, [&](int64_t sample) { return !alone(sample); });
+  auto last = train.rbegin();
+  for (size_t part = 1; part < parts.size(); ++part) {
+    for (int64_t& sample : parts[part]) {
+      if (!alone(sample) || 2 * (others - 1) < static_cast<int64_t>(train.size())) {
+        continue;
+      }
+      last = std::find_if_not(last, train.rend(), alone);
+      std::swap(*last, sample);
+      --others;
+    }
+  }
+}
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -117,6 +137,7 @@ struct HeldFrames {
   std::shared_ptr<const Dataset> data;
   std::vector<std::vector<uint16_t>> channels;
   std::vector<FrameState> states;
+  std::vector<int64_t> isolated;  // the samples that are isolated atoms, ascending
 };
 
 /// All frames but those that `leave_out` names by their value `index`.
@@ -133,14 +154,19 @@ HeldFrames read_all(const std::string& path, const FrameLayout& layout, FrameCol
   if (keep == Keep::on_disk) {
     auto streamed = std::make_shared<StreamedFrames>(path, layout, labels, wanted);
     auto channels = streamed->take_states();
-    return {std::move(streamed), std::move(channels), layout.states};
+    auto isolated = streamed->isolated();
+    return {std::move(streamed), std::move(channels), layout.states, std::move(isolated)};
   }
   const auto reader = open_frames(path);
   FrameCollector collector(layout, *reader, labels);
   std::vector<std::vector<uint16_t>> channels(layout.states.size());
+  std::vector<int64_t> isolated;
   AtomsFrame frame;
   while (reader->next(frame)) {
     if (!wanted || wanted(frame)) {
+      if (is_isolated_atom(frame, layout.config_type)) {
+        isolated.push_back(collector.size());
+      }
       collector.add(frame);
       const std::vector<uint16_t> of_frame = collector.states_of_last();
       for (size_t i = 0; i < channels.size(); ++i) {
@@ -149,8 +175,8 @@ HeldFrames read_all(const std::string& path, const FrameLayout& layout, FrameCol
     }
   }
   auto [batch, schema] = collector.take();
-  return {std::make_shared<InMemory>(std::move(batch), std::move(schema)), std::move(channels),
-          layout.states};
+  return {std::make_shared<InMemory>(std::move(batch), std::move(schema)), std::move(channels), layout.states,
+          std::move(isolated)};
 }
 
 /// The values of a state that some samples have, ascending.
@@ -190,7 +216,8 @@ std::shared_ptr<const Dataset> part(const HeldFrames& all, std::vector<int64_t> 
 
 /// The samples of each part, in ascending order.
 template <class Options>
-std::vector<std::vector<int64_t>> drawn(int64_t size, const std::vector<int64_t>& counts, const Options& o) {
+std::vector<std::vector<int64_t>> drawn(int64_t size, const std::vector<int64_t>& counts, const Options& o,
+                                        const std::vector<int64_t>& isolated) {
   SplitOrder order = SplitOrder::weyl;
   if constexpr (requires { o.order; }) {
     order = o.order;
@@ -198,6 +225,9 @@ std::vector<std::vector<int64_t>> drawn(int64_t size, const std::vector<int64_t>
   auto parts = order == SplitOrder::file    ? parts_in_order(size, counts)
                : order == SplitOrder::numpy ? draw_parts_by_numpy(size, counts, o.seed)
                                             : draw_parts(size, counts, o.seed, "split");
+  if (order != SplitOrder::file && !isolated.empty()) {
+    keep_for_training(parts, isolated);
+  }
   for (auto& samples : parts) {
     std::ranges::sort(samples);
   }
@@ -216,7 +246,7 @@ Splits split(const HeldFrames& all, const Options& o, const std::string& option)
     require<DataError>(rest >= o.test, option, ".train, valid and test must add up to at most ", size,
                        ", the frames there are, got ", o.train, ", ", o.valid, " and ", o.test);
   }
-  auto parts = drawn(size, {counts.train, counts.valid, counts.test}, o);
+  auto parts = drawn(size, {counts.train, counts.valid, counts.test}, o, all.isolated);
   Splits splits;
   splits.train = part(all, std::move(parts[0]));
   const double typical = splits.train ? splits.train->schema().interface.typical_nodes : 0;

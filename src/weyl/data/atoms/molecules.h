@@ -27,6 +27,8 @@ class StreamedFrames : public Dataset {
   int64_t tokens(int64_t index) const override;
   /// The channels of each state of the layout (frame_state.h), one for each sample, which it then no longer keeps.
   std::vector<std::vector<uint16_t>> take_states() { return std::move(states_); }
+  /// The samples that are isolated atoms (is_isolated_atom), ascending.
+  const std::vector<int64_t>& isolated() const { return isolated_; }
   /// DataError: the file has changed since it was opened.
   Batch batch(std::span<const int64_t> indices) const override;
 
@@ -40,6 +42,7 @@ class StreamedFrames : public Dataset {
   std::vector<int64_t> sizes_;
   std::vector<int64_t> frames_;  // which frame a sample is; empty: all frames are samples
   std::vector<std::vector<uint16_t>> states_;
+  std::vector<int64_t> isolated_;
   Schema schema_;
   // The place in the file; several threads may ask.
   mutable std::mutex mutex_;
@@ -52,6 +55,11 @@ class StreamedFrames : public Dataset {
 /// The file or folder of frames in a folder whose name without endings is `split`; empty: none. DataError:
 /// two.
 std::string frames_of_split(const std::string& folder, const std::string& split);
+
+/// Exchanges isolated atoms (is_isolated_atom; ascending) of the validation and test parts for the last other samples of
+/// the training part, which is the first: they are what energies refer to, and say nothing of forces. The counts stay,
+/// and so do parts of which the training part would have more isolated atoms than other samples.
+void keep_for_training(std::vector<std::vector<int64_t>>& parts, const std::vector<int64_t>& isolated);
 
 /// What is meant by a path of frames: of a folder with splits the test split, else valid, else train; else
 /// the path.

@@ -86,7 +86,7 @@ void fields(Fields& f, MoleculesDataOptions& o) {
     "is read in any order");
   f("order", o.order,
     "of the frames of one file, of which the first are for training, the next for validation: that of our "
-    "random numbers, of numpy's RandomState(seed).permutation, or of the file");
+    "random numbers, of numpy's RandomState(seed).permutation (isolated atoms are for training), or of the file");
   frame_counts(f, o);
 }
 

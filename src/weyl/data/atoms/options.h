@@ -88,7 +88,8 @@ void require_effects(const MoleculesDataOptions& options);
 /// frames become stands in data/atoms/frame_collector.h. They are read once and kept in memory, or stay on disk
 /// (data/atoms/molecules.h).
 ///
-///   molecules  a file (or folder without splits), whose frames are split at random by counts or fractions;
+///   molecules  a file (or folder without splits), whose frames are split at random by counts or fractions,
+///              isolated atoms for training;
 ///              or a folder with train.*, valid.* and test.*, whose first frames are taken, as many as the
 ///              counts say (0: all)
 ///   md17       .npz of MD17 and rMD17

@@ -218,6 +218,8 @@ TrainResult Trainer::run() {
     const SavedModel best = load_model(run_, saved_.model->device(), {}, systems_);
     const StopRequestWatch::Section section(*watch_);
     end.test = evaluate(*best.model, *best.task, data_.test, evaluate_options(options_, "test data"));
+    leave_out(end.test->metrics,
+              labels_without_metrics(end.test->metrics, *best.task, *data_.test, "test data"));
   }
   return end;
 }

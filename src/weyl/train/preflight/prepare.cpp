@@ -107,6 +107,23 @@ void fit(Task& task, const Dataset& train) {
   }
 }
 
+// Refuses validation and test splits without labels. Nothing is chosen by the test split: of what it lacks there are no
+// metrics, where the task can do without, and a warning says so.
+void count_labels_of_others(Prepared& p) {
+  for (const auto& [name, split] : named_splits(p.data)) {
+    if (split == nullptr || split->size() == 0 || split == p.data.train) {  // which has been counted
+      continue;
+    }
+    if (split != p.data.test) {
+      count_labels(*p.saved.task, *split, name);
+      continue;
+    }
+    for (const Quantity& label : labels_to_measure_without(*p.saved.task, *split, name)) {
+      p.likely_faults.push_back(measured_without(label, name));
+    }
+  }
+}
+
 // Of a model that looks inside objects: how large they are, by a few samples from all over the training data.
 void note_objects_of(Model& model, const Dataset& train) {
   if (!model.looks_inside_objects()) {
@@ -140,11 +157,7 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const Recipe
                        "train: data must have training samples, got none");
   p.saved.task = make_task(files.task);
   p.labels = count_labels(*p.saved.task, *p.data.train);
-  for (const auto& [name, split] : named_splits(p.data)) {
-    if (split != nullptr && split->size() > 0 && split != p.data.train) {  // which has been counted
-      count_labels(*p.saved.task, *split, name);
-    }
-  }
+  count_labels_of_others(p);
   if (resumed == nullptr) {  // a run that was begun goes on
     require_features_are_no_labels(p.data.train->schema().interface.features, p.saved.task->labels(),
                                    p.saved.task->name());
