@@ -1,0 +1,114 @@
+// Files of frames that users reported as drafted or trained on wrongly (tests/fixtures/reports), from the shell.
+#include <gtest/gtest.h>
+
+#include "tests/app/new_config.h"
+
+namespace weyl {
+namespace reports_test {
+
+const std::string reports = fixtures + "reports/";
+const std::string bare_water =
+    "3\nProperties=species:S:1:pos:R:3 energy=-470.2 config_type=water\nO 0 0 0\nH 0.9 0.1 0\nH -0.2 0.9 0.1\n";
+
+TEST(Reports, SlabsWithAStressTrainWithoutIt) {
+  const std::string folder = scratch("reports-slab");
+  const std::string config = trained(folder, reports + "08_slab_with_stress.xyz");
+  has_not(config, "stress = \"stress\"");
+  has_not(config, "stress = true");
+  has_not(config, "stress_unit");
+}
+
+TEST(Reports, AnIsolatedAtomDoesNotTakeTheStress) {
+  const std::string folder = scratch("reports-stress");
+  put(folder + "/all.xyz",
+      contents(reports + "11_stress_in_GPa_nothing_said.xyz") +
+          "1\nProperties=species:S:1:pos:R:3 energy=-0.1 config_type=IsolatedAtom\nCu 0 0 0\n");
+  const std::string config = trained(folder, "all.xyz");
+  has(config, "stress = \"stress\"");
+  has(config, "stress = true");
+  has(config, "missing = \"mask\"");
+}
+
+TEST(Reports, TheOrderOfSixNumbersStandsInTheConfig) {
+  const std::string folder = scratch("reports-order");
+  const std::string config = trained(folder, reports + "04_vasp_six.xyz");
+  has(config, "stress_order = \"voigt\"");
+  has(config, "\"vasp\" where the six are xx yy zz xy yz zx");
+}
+
+TEST(Reports, IsolatedAtomsLackForces) {
+  const std::string folder = scratch("reports-isolated"),
+                    path = reports + "24_isolated_atoms_without_forces.xyz";
+  for (const char* seed : {"0", "5"}) {
+    trained(folder, path, std::string("data.molecules.seed=") + seed);
+  }
+}
+
+TEST(Reports, ATestSplitWithoutForcesIsMeasuredWithoutThem) {
+  const std::string folder = scratch("reports-no-forces");
+  const std::string all = contents(reports + "24_isolated_atoms_without_forces.xyz");
+  const std::string waters = all.substr(0, all.find("1\nProperties"));
+  put(folder + "/data/train.xyz", waters);
+  put(folder + "/data/valid.xyz", waters);
+  put(folder + "/data/test.xyz", bare_water);
+  put(folder + "/c.toml",
+      "[data]\nset = \"molecules\"\n[data.molecules]\npath = \"data\"\nelements = [\"H\", \"O\"]\n"
+      "[task]\nname = \"force_field\"\n[model]\nsystem = \"geomformer\"\n[model.geomformer]\npreset = \"et\"\nwidth = 16\nheads = 2\n"
+      "blocks = 1\nkernels = 8\ncutoff = { radius = 5.0 }\n[train]\nsteps = 1\n");
+  const Outcome run = weyl_program("train c.toml --out run --threads 1", folder);
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_NE(run.err.find("test split: has no known label 'forces', and is measured without it"),
+            std::string::npos)
+      << run.err;
+  const Outcome eval = weyl_program("eval run --split test --json --threads 1", folder);
+  ASSERT_EQ(eval.code, 0) << eval.err;
+  EXPECT_NE(eval.out.find("energy_mae"), std::string::npos) << eval.out;
+  EXPECT_EQ(eval.out.find("force_mae"), std::string::npos) << eval.out;
+  EXPECT_NE(eval.err.find("has no known label 'forces'"), std::string::npos) << eval.err;
+  // Where only some frames lack them, it is a fault, or said to be none.
+  put(folder + "/data/test.xyz", waters + bare_water);
+  const Outcome partly = weyl_program("train c.toml --out partly --threads 1", folder);
+  EXPECT_EQ(partly.code, 3) << partly.err;
+  EXPECT_NE(partly.err.find("needs the label 'forces'"), std::string::npos) << partly.err;
+  put(folder + "/data/test.xyz", bare_water);
+  // By the validation split the best model is chosen: it must have what is chosen by.
+  put(folder + "/data/valid.xyz", bare_water);
+  EXPECT_NE(weyl_program("train c.toml --out other --threads 1", folder).code, 0);
+}
+
+TEST(Reports, UnitsThatTheFilesSayAreNotDenied) {
+  const std::string folder = scratch("reports-units");
+  const std::string config = trained(folder, reports + "05a_energy-unit_hartree.xyz");
+  has(config, "As the files say, energies in hartree");
+  has_not(config, "energy_unit");
+  has_not(config, "the files say none");
+  std::string metal;
+  for (int i = 0; i < 3; ++i) {
+    metal += "3\nProperties=species:S:1:pos:R:3 units=metal energy=-" + std::to_string(i) +
+             "\nO 0 0 0\nH 0.9 0.1 0\nH -0.2 0.9 0.1\n";
+  }
+  put(folder + "/metal.xyz", metal);
+  const Outcome drafted = weyl_program("config new --data metal.xyz", folder);
+  EXPECT_EQ(drafted.code, 0) << drafted.err;
+  has(drafted.out, "the files say 'units' = 'metal', which is not read");
+  has_not(drafted.out, "the files say none");
+}
+
+TEST(Reports, DataSplitWritesNineNumbersOfAStress) {
+  const std::string folder = scratch("reports-split");
+  const Outcome split = weyl_program("data split " + reports + "01_row_stress.aselmdb --out parts", folder);
+  ASSERT_EQ(split.code, 0) << split.err;
+  const std::string train = contents(folder + "/parts/train.extxyz");
+  EXPECT_NE(train.find("stress=\"0.01 0.004 0.006 0.004 0.02 0.005 0.006 0.005 0.03\""), std::string::npos)
+      << train;
+  EXPECT_EQ(train.find("stress=\"0.01 0.02 "), std::string::npos);
+  const Outcome isolated =
+      weyl_program("data split " + reports + "24_isolated_atoms_without_forces.xyz --out atoms", folder);
+  ASSERT_EQ(isolated.code, 0) << isolated.err;
+  has(contents(folder + "/atoms/train.extxyz"), "isolated_atom");
+  has_not(contents(folder + "/atoms/valid.extxyz") + contents(folder + "/atoms/test.extxyz"),
+          "isolated_atom");
+}
+
+}  // namespace reports_test
+}  // namespace weyl
