@@ -323,5 +323,47 @@ TEST(Bodies, OfMeshesHaveAPartForEachPiece) {
             std::string::npos);
 }
 
+TEST(Bodies, OfReportedFilesAreAsTrimeshHasThem) {
+  const auto body = [](const std::string& name) {
+    const std::string path = WEYL_SOURCE_DIR "/tests/fixtures/reports/" + name;
+    return body_of_mesh(read_mesh(path), "body", path);
+  };
+  const BodyShape two = body("06_two_solids.stl");
+  EXPECT_EQ(two.part_count(), 2);
+  EXPECT_EQ(two.vertex_count(), 16);
+  EXPECT_NEAR(two.mass, 2, 1e-9);
+  const auto bounds = bounds_of(two);
+  EXPECT_NEAR(bounds[3] - bounds[0], 51, 1e-9);
+  EXPECT_NEAR(bounds[4] - bounds[1], 1, 1e-9);
+  EXPECT_NEAR(bounds[5] - bounds[2], 1, 1e-9);
+  for (const char* name : {"16a_blank_before_solid.stl", "16c_vertices_in_an_object_of_their_own.obj"}) {
+    const BodyShape cube = body(name);
+    EXPECT_EQ(cube.part_count(), 1) << name;
+    EXPECT_EQ(cube.vertex_count(), 8) << name;
+    EXPECT_EQ(cube.triangle_count(), 12) << name;
+    EXPECT_NEAR(cube.mass, 1, 1e-9) << name;
+  }
+}
+
+TEST(Bodies, OfMeshesBeyondAnyScaleAreRefusedByName) {
+  for (const double scale : {1e-200, 1e-13, 1e14, 1e140}) {
+    Mesh mesh = cubes(3);
+    for (double& x : mesh.vertices) {
+      x *= scale;
+    }
+    const std::string fault = message_of<DataError>([&] { body_of_mesh(mesh, "two", "two.obj"); });
+    EXPECT_TRUE(fault.starts_with("two.obj: the mesh must enclose a volume that float32 holds, got "))
+        << fault;
+  }
+  // The first cube is so small beside its distance from the other that its corners fall together.
+  Mesh mesh = cubes(3);
+  for (size_t i = 0; i < mesh.vertices.size() / 2; ++i) {
+    mesh.vertices[i] *= 1e-17;
+  }
+  const std::string fault = message_of<DataError>([&] { body_of_mesh(mesh, "two", "two.obj"); });
+  EXPECT_TRUE(fault.starts_with("two.obj: its pieces must be of like sizes and distances; convex hull: "))
+      << fault;
+}
+
 }  // namespace body_test
 }  // namespace weyl

@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cctype>
+
 #include "tests/data/folder.h"
 #include "tests/data/refusals.h"
+#include "weyl/core/check.h"
 #include "weyl/data/clouds/ply.h"
 
 namespace weyl {
@@ -46,6 +50,68 @@ TEST(MeshFiles, CutFacesIntoFans) {
       "7 4 0 1 2 3\n0 0 0\n1 0 0\n1 1 0\n0 1 0\n";
   EXPECT_EQ(parse_ply_mesh(ply, "ply").triangles, (std::vector<int64_t>{0, 1, 2, 0, 2, 3}));
   EXPECT_EQ(parse_ply_mesh(ply, "ply").vertex_count(), 4);
+}
+
+/// A closed tetrahedron as a solid of text.
+std::string solid_of(const std::string& name, double shift) {
+  const Mesh mesh =
+      parse_off("OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 2 1\n3 0 1 3\n3 0 3 2\n3 1 2 3\n", "off");
+  std::string result = "solid " + name + "\n";
+  for (size_t k = 0; k < mesh.triangles.size(); ++k) {
+    const double* p = &mesh.vertices[3 * mesh.triangles[k]];
+    result += k % 3 == 0 ? "facet normal 0 0 0\nouter loop\n" : "";
+    result += text("vertex ", p[0] + shift, " ", p[1], " ", p[2], "\n");
+    result += k % 3 == 2 ? "endloop\nendfacet\n" : "";
+  }
+  return result + "endsolid " + name + "\n";
+}
+
+TEST(MeshFiles, OfStlMayHoldSeveralSolids) {
+  const Mesh reported = read_mesh(fixtures + "reports/06_two_solids.stl");  // the numbers are trimesh's
+  EXPECT_EQ(reported.vertex_count(), 16);
+  EXPECT_EQ(reported.triangle_count(), 24);
+  // A name is no statement, a file may have blanks and a byte order mark in front, and capitals.
+  std::string capitals = solid_of("vertex endsolid", 3);
+  std::ranges::transform(capitals, capitals.begin(), [](unsigned char c) { return std::toupper(c); });
+  const Mesh two = parse_stl("\xEF\xBB\xBF \n\t" + solid_of("vertex", 0) + "\n" + capitals, "two");
+  EXPECT_EQ(two.vertex_count(), 8);
+  EXPECT_EQ(two.objects, (std::vector<int64_t>{1, 1, 1, 1, 2, 2, 2, 2}));
+  // Solids that touch are still two; the patches of one surface are not.
+  EXPECT_EQ(parse_stl(solid_of("a", 0) + solid_of("b", 1), "touching").objects.size(), 8u);
+  std::string patches = solid_of("a", 0);
+  const std::string half = "endloop\nendfacet\n";
+  const size_t middle = patches.find(half, patches.find(half) + 1) + half.size();
+  patches.insert(middle, "endsolid a\nsolid b\n");
+  const Mesh one = parse_stl(patches, "patches");
+  EXPECT_EQ(one.vertex_count(), 4);
+  EXPECT_TRUE(one.objects.empty());
+  EXPECT_TRUE(parse_stl(solid_of("a", 0), "one").objects.empty());
+}
+
+TEST(MeshFiles, OfStlNameWhatIsOutOfPlace) {
+  const auto fault = [](const std::string& file) {
+    return message_of<DataError>([&] { parse_stl(file, "f.stl"); });
+  };
+  const std::string solid = solid_of("a", 0), open = solid.substr(0, solid.find("endsolid"));
+  EXPECT_EQ(fault(solid + "facet\nvertex 0 0 0\n"),
+            "f.stl: triangle 4 must stand between solid and endsolid");
+  EXPECT_EQ(fault(open + solid), "f.stl: solid 1 must end with endsolid before the next begins");
+  EXPECT_EQ(fault(solid + open), "f.stl: must end with endsolid, ends after 8 triangles");
+  EXPECT_EQ(fault(solid + "endsolid\n"),
+            "f.stl: endsolid must end a solid, it stands after triangle 4 where none has begun");
+}
+
+TEST(MeshFiles, MayHaveBlanksBeforeSolidAndVerticesInAnObjectOfTheirOwn) {
+  for (const char* name : {"16a_blank_before_solid.stl", "16c_vertices_in_an_object_of_their_own.obj"}) {
+    const Mesh cube = read_mesh(fixtures + "reports/" + name);  // the numbers are trimesh's
+    EXPECT_EQ(cube.vertex_count(), 8) << name;
+    EXPECT_EQ(cube.triangle_count(), 12) << name;
+    EXPECT_TRUE(cube.objects.empty()) << name;
+  }
+  const std::string points = "o points\nv 0 0 0\nv 1 0 0\nv 0 1 0\nv 5 5 5\n";
+  EXPECT_EQ(parse_obj(points + "o a\nf 1 2 3\no b\nf 2 3 4\n", "f").objects, (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(message_of<DataError>([&] { parse_obj("o lost\nv 0 0 0\n" + points + "f 2 3 4\n", "f"); }),
+            "f: line 1: object 'lost' must have faces, it has vertices alone");
 }
 
 TEST(MeshFiles, AreRefusedWithOneLine) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numeric>
 
@@ -322,12 +323,22 @@ BodyShape body_of_mesh(const Mesh& mesh, const std::string& name, const std::str
     }
     parts.push_back(std::move(corners));
   }
+  // Coordinates of 1e-200 have a shape, but a volume that is no number; files of bodies keep the mass as float32.
+  const bool is_volume =
+      volume >= std::numeric_limits<float>::min() && volume <= std::numeric_limits<float>::max();
+  require<DataError>(is_volume, where, ": the mesh must enclose a volume that float32 holds, got ", volume,
+                     " (coordinates are in m); change its scale");
   for (auto& part : parts) {
     for (size_t i = 0; i < part.size(); ++i) {
       part[i] -= centre[i % 3] / volume;
     }
   }
-  return body_of_parts(name, volume, parts);
+  try {
+    return body_of_parts(name, volume, parts);
+  } catch (const ShapeError&
+               e) {  // a piece so small beside its distance from the others that rounding makes it flat
+    throw DataError(text(where, ": its pieces must be of like sizes and distances; ", e.what()));
+  }
 }
 
 }  // namespace weyl

@@ -63,7 +63,8 @@ BodyShape box_around(const BodyShape& shape);
 /// objects that its file tells apart are pieces of their own, also where they touch)
 /// becomes the convex hull of at most `most_corners` of its corners, the mass is the volume of these hulls together,
 /// and the origin moves to their centre of mass. A mesh that is to collide as something that is not convex is therefore cut into
-/// convex pieces first, by a program for that. DataError naming `where`: a piece that encloses nothing.
+/// convex pieces first, by a program for that. DataError naming `where`: a piece that encloses nothing, a volume that is no
+/// number of float32.
 BodyShape body_of_mesh(const Mesh& mesh, const std::string& name, const std::string& where);
 
 }  // namespace weyl

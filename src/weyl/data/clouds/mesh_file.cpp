@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstring>
 #include <map>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "weyl/core/check.h"
@@ -199,8 +202,9 @@ class ObjReader {
       read_line(file.substr(0, end));
       file.remove_prefix(std::min(end + 1, file.size()));
     }
-    end_object();
-    if (objects_ < 2) {
+    require_faces();
+    const auto& objects = mesh_.objects;
+    if (objects.empty() || objects.front() == objects.back()) {  // they ascend
       mesh_.objects.clear();
     }
   }
@@ -222,21 +226,25 @@ class ObjReader {
     } else if (word == "f") {
       read_face(line);
     } else if (word == "o") {
-      end_object();
-      ++objects_;
-      object_ = std::string(take_word(line));
-      object_at_ = at_;
-      vertices_before_ = mesh_.vertex_count();
-      triangles_before_ = mesh_.triangle_count();
+      named_.push_back({std::string(take_word(line)), at_, mesh_.vertex_count()});
     }
   }
 
-  /// An object of vertices alone is one whose faces were lost: its vertices would be nowhere.
-  void end_object() const {
-    const bool lost = object_at_ > 0 && mesh_.vertex_count() > vertices_before_ &&
-                      mesh_.triangle_count() == triangles_before_;
-    require<DataError>(!lost, where_, ": line ", object_at_, ": object ", quote(object_, 40),
-                       " must have faces, it has vertices alone");
+  /// An object whose vertices no face has is one whose faces were lost: its vertices would be nowhere. The faces may
+  /// stand in another object, as some programs write all vertices first.
+  void require_faces() const {
+    std::vector<bool> used(mesh_.vertex_count(), false);
+    for (const int64_t corner : mesh_.triangles) {
+      used[corner] = true;
+    }
+    for (size_t k = 0; k < named_.size(); ++k) {
+      const int64_t begin = named_[k].vertices;
+      const int64_t end = k + 1 < named_.size() ? named_[k + 1].vertices : mesh_.vertex_count();
+      const bool lost =
+          begin < end && std::find(used.begin() + begin, used.begin() + end, true) == used.begin() + end;
+      require<DataError>(!lost, where_, ": line ", named_[k].line, ": object ", quote(named_[k].name, 40),
+                         " must have faces, it has vertices alone");
+    }
   }
 
   void read_vertex(std::string_view line) {
@@ -268,7 +276,7 @@ class ObjReader {
       fan[std::min<int64_t>(corners, 2)] = row;
       if (corners >= 2) {
         mesh_.triangles.insert(mesh_.triangles.end(), fan.begin(), fan.end());
-        mesh_.objects.push_back(objects_);
+        mesh_.objects.push_back(std::ssize(named_));
         fan[1] = row;
       }
     }
@@ -278,8 +286,12 @@ class ObjReader {
   std::string_view where_;
   int64_t at_ = 0;
   Mesh mesh_;
-  std::string object_;
-  int64_t objects_ = 0, object_at_ = 0, vertices_before_ = 0, triangles_before_ = 0;
+  /// An object with the line that names it and the vertices before it.
+  struct Named {
+    std::string name;
+    int64_t line, vertices;
+  };
+  std::vector<Named> named_;
 };
 
 }  // namespace
@@ -345,55 +357,122 @@ Mesh parse_binary(std::string_view file, std::string_view where) {
   return welder.done();
 }
 
-Mesh parse_text(std::string_view file, std::string_view where) {
-  file.remove_prefix(std::min(file.find('\n'), file.size()));  // solid NAME
-  Welder welder;
-  int64_t corners = 0, triangles = 0;
-  bool ended = false;
-  for (auto word = next_word(file); !word.empty(); word = next_word(file)) {
-    if (word == "vertex") {
-      std::array<double, 3> corner;
-      for (double& x : corner) {
-        const std::string_view number = next_word(file);
-        const auto value = parse_real(number);
-        require<DataError>(value && std::isfinite(*value), where, ": triangle ", triangles,
-                           ": coordinates must be finite numbers, got ",
-                           number.empty() ? "the end of the file" : quote(number, 40));
-        x = *value == 0 ? 0 : *value;
-      }
-      require<DataError>(corners < 3, where, ": triangle ", triangles, " must have 3 corners, has more");
-      welder.add(corner);
-      ++corners;
-    } else if (word == "endfacet") {
-      require<DataError>(corners == 3, where, ": triangle ", triangles, " must have 3 corners, has ",
-                         corners);
-      corners = 0;
-      ++triangles;
-    } else if (word == "endsolid") {
-      ended = true;
-      break;
+/// Whether a word is this one, in small letters or capitals.
+bool is_word(std::string_view word, std::string_view wanted) {
+  return std::ranges::equal(word, wanted, {}, [](unsigned char c) { return std::tolower(c); });
+}
+
+/// Whether triangles close a surface: along every edge they go as often in one direction as in the other.
+bool close_a_surface(std::span<const int64_t> triangles) {
+  std::map<std::pair<int64_t, int64_t>, int64_t> edges;
+  for (size_t t = 0; t < triangles.size(); t += 3) {
+    for (size_t k = 0; k < 3; ++k) {
+      const int64_t a = triangles[t + k], b = triangles[t + (k + 1) % 3];
+      edges[std::minmax(a, b)] += a < b ? 1 : -1;
     }
   }
-  require<DataError>(ended && corners == 0, where, ": must end with endsolid, ends after ", triangles,
-                     " triangles");
-  return welder.done();
+  return std::ranges::all_of(edges, [](const auto& edge) { return edge.second == 0; });
 }
+
+/// STL as text, solid after solid.
+class StlText {
+ public:
+  StlText(std::string_view file, std::string_view where) : rest_(file), where_(where) {
+    for (auto word = next_word(rest_); !word.empty(); word = next_word(rest_)) {
+      read(word);
+    }
+    check(!inside_ && corners_ == 0 && !ends_.empty(), "must end with endsolid, ends after ", triangles_,
+          " triangles");
+  }
+
+  /// The solids are told apart where each of them closes a surface of its own. Some programs write the patches of one
+  /// surface as solids: these hang together.
+  Mesh done() {
+    Mesh mesh = welder_.done();
+    const std::span<const int64_t> corners(mesh.triangles);
+    bool closed = ends_.size() > 1;
+    for (size_t k = 0, begin = 0; closed && k < ends_.size(); begin = 3 * ends_[k++]) {
+      closed = close_a_surface(corners.subspan(begin, 3 * ends_[k] - begin));
+    }
+    for (size_t k = 0; closed && k < ends_.size(); ++k) {
+      mesh.objects.resize(ends_[k], static_cast<int64_t>(k) + 1);
+    }
+    return mesh;
+  }
+
+ private:
+  template <class... Parts>
+  void check(bool holds, const Parts&... parts) const {
+    require<DataError>(holds, where_, ": ", parts...);
+  }
+
+  /// Names are passed over: a solid may be called vertex.
+  void pass_name() { rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size())); }
+
+  void read(std::string_view word) {
+    if (is_word(word, "solid")) {
+      check(!inside_, "solid ", ends_.size() + 1, " must end with endsolid before the next begins");
+      inside_ = true;
+      pass_name();
+    } else if (is_word(word, "vertex")) {
+      read_vertex();
+    } else if (is_word(word, "endfacet")) {
+      check(corners_ == 3, "triangle ", triangles_, " must have 3 corners, has ", corners_);
+      corners_ = 0;
+      ++triangles_;
+    } else if (is_word(word, "endsolid")) {
+      check(inside_ && corners_ == 0, "endsolid must end a solid, it stands after triangle ", triangles_,
+            inside_ ? " that has not ended" : " where none has begun");
+      inside_ = false;
+      ends_.push_back(triangles_);
+      pass_name();
+    }
+  }
+
+  void read_vertex() {
+    check(inside_, "triangle ", triangles_, " must stand between solid and endsolid");
+    std::array<double, 3> corner;
+    for (double& x : corner) {
+      const std::string_view number = next_word(rest_);
+      const auto value = parse_real(number);
+      check(value && std::isfinite(*value), "triangle ", triangles_,
+            ": coordinates must be finite numbers, got ",
+            number.empty() ? "the end of the file" : quote(number, 40));
+      x = *value == 0 ? 0 : *value;
+    }
+    check(corners_ < 3, "triangle ", triangles_, " must have 3 corners, has more");
+    welder_.add(corner);
+    ++corners_;
+  }
+
+  std::string_view rest_, where_;
+  Welder welder_;
+  std::vector<size_t> ends_;  // of each solid, the triangles so far
+  size_t triangles_ = 0;
+  int64_t corners_ = 0;
+  bool inside_ = false;
+};
 
 }  // namespace
 
 Mesh parse_stl(std::string_view file, std::string_view where) {
+  std::string_view begin = file;
+  if (begin.starts_with("\xEF\xBB\xBF")) {
+    begin.remove_prefix(3);
+  }
+  const bool solid = is_word(next_word(begin), "solid");
   if (file.size() >= kStlHeader) {
     uint32_t count = 0;
     std::memcpy(&count, file.data() + kStlHeader - sizeof count, sizeof count);
     if (file.size() == kStlHeader + uint64_t{count} * kTriangle) {
       return parse_binary(file, where);
     }
-    require<DataError>(file.starts_with("solid"), where, ": must have 50 bytes for each of its ", count,
+    require<DataError>(solid, where, ": must have 50 bytes for each of its ", count,
                        " triangles after a header of 84, has ", file.size(), " bytes");
   }
-  require<DataError>(file.starts_with("solid"), where,
-                     ": must begin with solid (text) or have a header of 84 bytes (binary)");
-  return parse_text(file, where);
+  require<DataError>(solid, where, ": must begin with solid (text) or have a header of 84 bytes (binary)");
+  file.remove_prefix(file.starts_with("\xEF\xBB\xBF") ? 3 : 0);
+  return StlText(file, where).done();
 }
 
 Mesh read_stl(const std::string& path) {

@@ -39,14 +39,16 @@ std::string off_text(const Mesh& mesh);
 /// `7`, `7/1`, `7/1/3` or `7//3`, counted from 1 or, below 0, back from the last vertex. Faces of more than
 /// three corners become fans, # begins a comment, other statements but `o NAME` (an object begins) are passed over. DataError naming `where` and the line:
 /// coordinates that are not finite numbers, a corner that is no vertex read so far, a face of fewer than three
-/// corners, an object (`o NAME`) that has vertices and no faces.
+/// corners, an object (`o NAME`) of whose vertices no face of the file has any.
 Mesh parse_obj(std::string_view file, std::string_view where);
 Mesh read_obj(const std::string& path);
 
-/// Reads STL, text (`solid ...`, `facet`, `vertex x y z`, `endsolid`) or binary (a header of 80 bytes, the number of
+/// Reads STL, text (`solid ...`, `facet`, `vertex x y z`, `endsolid`, in small letters or capitals, blanks before them
+/// are accepted) or binary (a header of 80 bytes, the number of
 /// triangles, 50 bytes each); normals and attributes are passed over. Corners of the same coordinates become one
-/// vertex. DataError naming `where`: a file that is neither, one that ends within a triangle or goes on after the last,
-/// coordinates that are not finite numbers.
+/// vertex. A text may hold several solids: all are read, and where each closes a surface of its own they are `objects`.
+/// DataError naming `where`: a file that is neither, one that ends within a triangle or goes on after the last, a
+/// triangle outside of a solid, coordinates that are not finite numbers.
 Mesh parse_stl(std::string_view file, std::string_view where);
 Mesh read_stl(const std::string& path);
 
