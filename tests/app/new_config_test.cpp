@@ -26,6 +26,9 @@ TEST(NewConfig, OfPointCloudsOfOnesOwn) {
   EXPECT_EQ(weyl_program("config new --data shapes --system steerable", folder).code, 2);
   trained(folder, "shapes --system transformer");
   trained(folder, "shapes --system gatr");
+  const std::string counted = trained(folder, fixtures + "reports/18_class_folders_with_counts");
+  has(counted, "classes = 2");
+  has(counted, "points = 50");
 }
 
 TEST(NewConfig, OfParticles) {

@@ -202,6 +202,19 @@ TEST(InspectFolder, SeesPointClouds) {
   EXPECT_EQ(clouds_beside_faults(folder / "set", {folder / "set/table/b.ply"}), 5);
 }
 
+TEST(InspectFolder, SeesPointCloudsThatBeginWithTheirCount) {
+  const std::string set = fixtures + "reports/18_class_folders_with_counts";
+  int64_t samples = 0;
+  for (const auto& [split, found] : inspected(set)) {
+    EXPECT_EQ(found.least_tokens, 50) << split;
+    EXPECT_EQ(found.most_tokens, 50) << split;
+    EXPECT_EQ(found.labels.at(0).name, "class") << split;
+    samples += found.samples;
+  }
+  EXPECT_EQ(samples, 12);
+  EXPECT_EQ(inspected(set + "/a/0.txt").at("").most_tokens, 50);  // one file alone
+}
+
 /// Each format alone, with a broken file first in a class and one in the midst of another.
 TEST(InspectFolder, GoesOnPastBadCloudsOfClasses) {
   const NamedArray three{"points", {ElementType::f32, {3, 3}, std::vector<std::byte>(36)}};

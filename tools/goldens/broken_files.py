@@ -293,7 +293,8 @@ for name, body in {
     "two_headers": b"x y z\nx y z\n0 1 2\n",
     "molecule": b"3\nwater\nO 0 0 0\nH 0 0 1\nH 0 1 0\n",
     "symbols": b"C 0 0 0\nH 0 0 1\n",
-    "counted": b"2\n0 1 2\n3 4 5\n",
+    "molecule_no_comment": b"3\n\n8 0 0 0\n1 0 0 1\n1 0 1 0\n",
+    "counted": b"3\n0 1 2\n3 4 5\n",
     "binary": b"\0\1\2\x1b[31m 1 2\n",
 }.items():
     write(f"points/{name}.txt", body)

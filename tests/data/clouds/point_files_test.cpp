@@ -207,7 +207,8 @@ TEST(PointText, BrokenFiles) {
            "line 1: is the number of atoms of a molecule (a comment and lines of symbols "
            "follow): data.set = \"molecules\" reads these"},
           {"symbols", "line 1: column 1 must be a number, got 'C'"},
-          {"counted", "line 1: must have the coordinates x y z, got one number"},
+          {"molecule_no_comment", "line 1: is the number of atoms of a molecule"},
+          {"counted", "line 1: says that there are 3 points, the file has 2"},
           {"binary", "line 1: column 1 must be a number, got '\\x00\\x01\\x02\\x1b[31m'"},
       },
       [](const std::string& path) { read_point_text(path); });
@@ -216,6 +217,19 @@ TEST(PointText, BrokenFiles) {
 TEST(PointText, CarriageReturnsAloneEndNoLines) {
   EXPECT_EQ(parse_point_text("1 2 3\r\n4 5 6\r\n", "f").rows, 2);
   EXPECT_THROW(parse_point_text("1 2 3\r4 5 6\r", "f"), DataError);  // one point of six columns otherwise
+}
+
+TEST(PointText, MayBeginWithTheNumberOfPoints) {
+  const PointTable found =
+      read_point_text(WEYL_SOURCE_DIR "/tests/fixtures/reports/18_class_folders_with_counts/a/0.txt");
+  EXPECT_EQ(found.rows, 50);
+  EXPECT_EQ(found.columns(), 3);
+  EXPECT_EQ(found.values.at(0), 0.255976);
+  EXPECT_EQ(parse_point_text("# a scan\n2\nx,y,z\n1,2,3\n4,5,6\n", "f").rows, 2);
+  EXPECT_EQ(message_of<DataError>([] { parse_point_text("1\n1 2 3\n4 5 6\n", "f"); }),
+            "f: line 1: says that there are 1 points, the file has 2");
+  EXPECT_EQ(message_of<DataError>([] { parse_point_text("1\n1\n1 2 3\n", "f"); }),
+            "f: line 2: must have the coordinates x y z, got 1 column");
 }
 
 TEST(PointText, LooksLikePointsOrNot) {
@@ -231,6 +245,13 @@ TEST(PointText, LooksLikePointsOrNot) {
   EXPECT_FALSE(looks("1 0 0 0 0 1 0 0 0 0 1 0\n"));                                              // KITTI
   EXPECT_FALSE(looks("#timestamp,p_x\n1403636579763555584,1,2,3,1,0,0,0,0,0,0,0,0,0,0,0,0\n"));  // EuRoC
   EXPECT_FALSE(looks("3\nwater\nO 0 0 0\n"));
+  EXPECT_FALSE(looks("3\n1 2 3\nO 0 0 0\n"));
+  EXPECT_TRUE(looks("3\n1 2 3\n4 5 6\n"));
+  EXPECT_TRUE(looks("1\n1 2 3 4 5 6 7 8\n"));  // no pose has a count
+  EXPECT_TRUE(counts_points(folder / "a.txt"));
+  EXPECT_FALSE(looks("3\n4\n5\n"));
+  EXPECT_TRUE(looks("1 2 3\n4 5 6\n"));
+  EXPECT_FALSE(counts_points(folder / "a.txt"));
   EXPECT_FALSE(looks("the notes of a day\n"));
   EXPECT_FALSE(looks(""));
   EXPECT_EQ(looks_like_points(folder / "none"), std::nullopt);

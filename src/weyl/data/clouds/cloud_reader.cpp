@@ -281,8 +281,12 @@ bool is_hdf5(std::string_view path) {
   return ends(path, {".h5", ".hdf5"});
 }
 
+bool is_cloud_text(std::string_view path) {
+  return ends(path, {".xyz", ".txt", ".csv", ".pts", ".asc"});
+}
+
 bool is_cloud_file(std::string_view path) {
-  return ends(path, {".ply", ".off", ".npz", ".h5", ".hdf5", ".xyz", ".txt", ".csv", ".pts", ".asc"});
+  return ends(path, {".ply", ".off", ".npz", ".h5", ".hdf5"}) || is_cloud_text(path);
 }
 
 void read_clouds(const std::string& path, const CloudsDataOptions& o, const std::function<void(Cloud)>& use) {

@@ -21,6 +21,8 @@ struct Cloud {
 
 /// Whether a path ends as a file of clouds does: .ply, .off, .npz, .h5, .hdf5, .xyz, .txt, .csv, .pts, .asc.
 bool is_cloud_file(std::string_view path);
+/// Of these, whether it ends as text does: .xyz, .txt, .csv, .pts, .asc.
+bool is_cloud_text(std::string_view path);
 
 /// Reads the clouds of a file one after the other, as the options say, in their order: one of PLY
 /// (clouds/ply.h), OFF (its vertices) and text (clouds/point_text.h); of .npz and HDF5 those of the array of positions,

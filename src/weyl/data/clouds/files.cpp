@@ -10,6 +10,7 @@
 #include "weyl/data/clouds/clouds.h"
 #include "weyl/data/clouds/files.h"
 #include "weyl/data/clouds/modelnet.h"
+#include "weyl/data/clouds/point_text.h"
 #include "weyl/data/images/options.h"
 
 namespace weyl {
@@ -68,8 +69,8 @@ bool is_folder_of_plain_clouds(const std::string& path) {
 
 }  // namespace
 
-/// Of the set `clouds` every file of such a name, and a folder of them alone; of others PLY, and arrays (.npz, HDF5) that have
-/// positions by their usual names but are no frames of atoms.
+/// Of the set `clouds` every file of such a name, and a folder of them alone; of others PLY, arrays (.npz, HDF5) that have
+/// positions by their usual names but are no frames of atoms, and text whose first line is the number of its points.
 bool CloudFiles::takes(const std::string& path, AskedSet asked) {
   if (fs::is_directory(path)) {
     const bool split =
@@ -85,7 +86,8 @@ bool CloudFiles::takes(const std::string& path, AskedSet asked) {
   const bool shapes = asked.is<ModelnetDataOptions>();
   return path.ends_with(".ply") ||
          (path.ends_with(".npz") && !digits && holds_clouds(path) && !FrameFiles::takes(path, asked)) ||
-         (is_hdf5(path) && !shapes && holds_clouds(path));
+         (is_hdf5(path) && !shapes && holds_clouds(path)) ||
+         (is_cloud_text(path) && counts_points(path) && !FrameFiles::takes(path, asked));
 }
 
 std::shared_ptr<const Dataset> CloudFiles::open(const OpenRequest& request) {

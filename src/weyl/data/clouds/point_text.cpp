@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <fstream>
+#include <iterator>
 #include <optional>
 
 #include "weyl/core/available_memory.h"
@@ -123,6 +124,8 @@ class TextReader {
       file.remove_prefix(std::min(end + 1, file.size()));
     }
     require<DataError>(found_.rows > 0, where_, ": must hold at least one point, holds none");
+    require<DataError>(!count_ || *count_ == found_.rows, where_, ": line ", count_at_,
+                       ": says that there are ", count_.value_or(0), " points, the file has ", found_.rows);
     found_.values.shrink_to_fit();
   }
   PointTable done() { return std::move(found_); }
@@ -135,7 +138,8 @@ class TextReader {
     }
   }
 
-  /// Learns the columns from the first line that is no comment; false: it names them. `rest` begins with it.
+  /// Learns the columns from the first line that is no comment; false: it names them, or says how many points there
+  /// are. `rest` begins with it.
   bool begin(std::string_view line, std::string_view rest) {
     const auto cells = cells_of(line);
     check(cells.size() <= kMostColumns, "must have at most ", kMostColumns, " columns");
@@ -145,8 +149,11 @@ class TextReader {
             quote(line, 60));
       return false;
     }
-    if (cells.size() == 1 && parse_integer(cells[0])) {
-      refuse_count(rest);
+    if (const auto count = cells.size() == 1 ? parse_integer(cells[0]) : std::nullopt; count && !count_) {
+      refuse_molecule(rest);
+      count_ = *count;
+      count_at_ = number_;
+      return false;
     }
     check(cells.size() >= 3, "must have the coordinates x y z, got ", cells.size(),
           cells.size() == 1 ? " column" : " columns");
@@ -161,8 +168,9 @@ class TextReader {
     return true;
   }
 
-  /// A line with one whole number is a count, of atoms or of points.
-  void refuse_count(std::string_view rest) const {
+  /// A line with one whole number is a count, of points or of atoms: frames of these have a comment between it and the
+  /// rows, which may be empty.
+  void refuse_molecule(std::string_view rest) const {
     std::array<std::string_view, 3> lines;
     for (auto& line : lines) {
       const size_t end = std::min(rest.find('\n'), rest.size());
@@ -170,13 +178,10 @@ class TextReader {
       rest.remove_prefix(std::min(end + 1, rest.size()));
     }
     const auto third = cells_of(lines[2]);
-    check(third.empty() || !is_symbol(third[0]),
+    check(third.empty() || (!lines[1].empty() && !is_symbol(third[0])),
           "is the number of atoms of a molecule (a comment and lines of symbols follow): data.set = "
           "\"molecules\" "
           "reads these");
-    check(
-        false,
-        "must have the coordinates x y z, got one number; a line with the number of points must be left out");
   }
 
   void learn_names() {
@@ -267,7 +272,8 @@ class TextReader {
   std::array<size_t, 3> axes_{};
   size_t width_ = 0;
   bool commas_ = false;
-  int64_t number_ = 0;
+  int64_t number_ = 0, count_at_ = 0;
+  std::optional<int64_t> count_;  // of points, where the file says it
 };
 
 }  // namespace
@@ -283,13 +289,26 @@ PointTable read_point_text(const std::string& path, std::span<const std::string>
   return parse_point_text({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path, columns);
 }
 
-std::optional<bool> looks_like_points(const std::string& path) {
+namespace {
+
+/// How a file begins, by its lines that hold something and are no comments.
+struct TextBeginning {
+  bool named = false, counted = false;                     // by a line of names, by one whole number
+  std::array<std::vector<std::optional<double>>, 2> rows;  // the first lines below these; a word is no number
+
+  bool is_row(size_t k) const {
+    return !rows[k].empty() && std::ranges::all_of(rows[k], [](const auto& x) { return x.has_value(); });
+  }
+};
+
+TextBeginning beginning_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::string begin(8192, '\0');
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
   begin.resize(static_cast<size_t>(file.gcount()));
   std::string_view rest = begin;
-  for (bool named = false; !rest.empty();) {
+  TextBeginning found;
+  for (size_t k = 0; !rest.empty() && k < found.rows.size();) {
     const size_t end = rest.find('\n');
     const std::string_view line = trimmed_cell(rest.substr(0, end));
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
@@ -297,20 +316,37 @@ std::optional<bool> looks_like_points(const std::string& path) {
       continue;
     }
     const auto cells = cells_of(line);
-    const bool numbers = std::ranges::all_of(cells, [](auto c) { return parse_real(c).has_value(); });
-    if (!named && !numbers && names_places(names_of_cells(cells))) {
-      named = true;
-      continue;
+    if (k == 0 && !found.named && names_places(names_of_cells(cells))) {
+      found.named = true;
+    } else if (k == 0 && !found.counted && cells.size() == 1 && parse_integer(cells[0])) {
+      found.counted = true;
+    } else {
+      std::ranges::transform(cells, std::back_inserter(found.rows[k++]),
+                             [](std::string_view cell) { return parse_real(cell); });
     }
-    if (!numbers) {
-      break;
-    }
-    if (cells.size() >= 8 && *parse_real(cells[0]) >= kNanoseconds) {
-      return false;
-    }
-    return cells.size() >= 3 && (named || (cells.size() != 8 && cells.size() != 12));
   }
-  return std::nullopt;
+  return found;
+}
+
+}  // namespace
+
+std::optional<bool> looks_like_points(const std::string& path) {
+  const TextBeginning found = beginning_of(path);
+  if (!found.is_row(0)) {
+    return found.counted ? std::optional(false) : std::nullopt;
+  }
+  const size_t columns = found.rows[0].size();
+  if (found.counted && !found.rows[1].empty()) {  // or the first row is the comment of a molecule
+    return columns >= 3 && found.is_row(1) && found.rows[1].size() == columns;
+  }
+  if (columns >= 8 && *found.rows[0][0] >= kNanoseconds) {
+    return false;
+  }
+  return columns >= 3 && (found.named || found.counted || (columns != 8 && columns != 12));
+}
+
+bool counts_points(const std::string& path) {
+  return beginning_of(path).counted && looks_like_points(path).value_or(false);
 }
 
 }  // namespace weyl
