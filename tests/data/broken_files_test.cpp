@@ -102,7 +102,9 @@ TEST(BrokenFiles, Poses) {
           {"too_large", "line 2: column 3 must be a number, got '1e999'"},
           {"long_quaternion", "line 2: the quaternion must have norm 1, got 1.2 (off by 0.2)"},
           {"zero_quaternion", "line 1: the quaternion must have norm 1, got 0 (off by 1)"},
-          {"time_stands", "line 2: the time must increase, got '1305031098.6659' after '1305031098.6659'"},
+          {"time_stands",
+           "line 2: the time '1305031098.6659' stands there twice; remove one of the two lines, or nobody can "
+           "tell which pose is meant"},
           {"time_goes_back", "line 3: the time must increase, got '1305031098.5' after '1305031098.6659'"},
           {"binary", "line 1: column 1 must be a number, got '\\x00\\x01\\x02\\x1b[31m'"},
           {"long_line", "line 2: a line must have at most 65536 characters, got 70002"},

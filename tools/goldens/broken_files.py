@@ -221,7 +221,7 @@ write("poses/time_goes_back.txt", b"# crlf\r\n1305031098.6659 1.3405 0.6266 1.65
 write("poses/time_stands.txt", pose + pose)
 write("poses/too_large.txt", pose + b"1305031098.7 1.34 1e999 1.65 0 0 0 1\n")
 write("poses/trailing_comma.csv", b"1403636580838555648,4.6,-1.7,0.8,1,0,0,0,\n")
-write("poses/wrong_order.csv", b"#timestamp [ns],p_x,p_y,p_z,q_x,q_y,q_z,q_w\n1403636580838555648,4.6,-1.7,0.8,0,0,0,1\n")
+write("poses/wrong_order.csv", b"#timestamp [ns],p_x,p_y,p_z,q_x,q_y,q_z,s\n1403636580838555648,4.6,-1.7,0.8,0,0,0,1\n")
 write("poses/zero_quaternion.txt", b"1305031098.7 1.34 0.62 1.65 0 0 0 0\n")
 for path in sorted(root.rglob("*.*")):
     print(f"{path.stat().st_size:6d} {path.relative_to(root)}")

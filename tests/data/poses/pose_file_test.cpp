@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "tests/data/folder.h"
 #include "weyl/core/check.h"
 #include "weyl/core/worst_of.h"
 
@@ -96,8 +97,10 @@ TEST(PoseFile, CommentsAreJudgedByTheRowsBelowThem) {
   EXPECT_EQ(parse_poses(names + "1.5 1 2 3 0 0 0 1", "x").matrices,
             parse_poses("1.5 1 2 3 0 0 0 1", "x").matrices);
   EXPECT_EQ(parse_poses(names + "1 0 0 0 0 1 0 0 0 0 1 0", "x").size(), 1);
-  EXPECT_EQ(fault("# note\n" + names + "# note\n\n5,1,2,3,0,0,0,1"),
-            "x: line 2: column 5 must be q_w (the order is w x y z), the header names it 'qx'");
+  EXPECT_EQ(parse_poses("# note\n" + names + "# note\n\n5,1,2,3,0,0,0,1", "x").matrices,
+            parse_poses("1.5 1 2 3 0 0 0 1", "x").matrices);  // by the names, not as EuRoC has it
+  EXPECT_EQ(fault("# timestamp, tx, ty, tz, qx, qy, qz, s\n5,1,2,3,0,0,0,1"),
+            "x: line 1: column 5 must be q_w (the order is w x y z), the header names it 'qx'");
   EXPECT_EQ(fault("5,1,2,3,1,0,0,0\n" + names), "");  // below the first row it is a comment
 }
 
@@ -111,6 +114,67 @@ TEST(PoseFile, OneLineOfNamesIsAHeaderAndNothingElseIsDropped) {
   EXPECT_NE(fault(names + names + row).find("line 2: column 1"), std::string::npos);
   EXPECT_NE(fault(row + names).find("line 2: column 1"), std::string::npos);
   EXPECT_NE(fault("t,x,y,z\n" + row).find("line 1: must have the 8 columns"), std::string::npos);
+}
+
+TEST(PoseFile, ColumnsAreFoundByTheirNames) {
+  const PoseTrajectory wanted = parse_poses("1.5 1 2 3 0.6 0 0 0.8\n2.5 4 5 6 0 0.6 0 0.8", "x");
+  const std::vector<std::string> files{
+      "# timestamp tx ty tz qw qx qy qz\n1.5 1 2 3 0.8 0.6 0 0\n2.5 4 5 6 0.8 0 0.6 0\n",
+      "timestamp tx ty tz qx qy qz qw\n1.5 1 2 3 0.6 0 0 0.8\n2.5 4 5 6 0 0.6 0 0.8\n",
+      "qw,qx,qy,qz,x,y,z,time\n0.8,0.6,0,0,1,2,3,1500000000\n0.8,0,0.6,0,4,5,6,2500000000\n",
+      "#timestamp [ns], q_RS_x [], q_RS_y [], q_RS_z [], q_RS_w [], p_RS_R_x [m], p_RS_R_y [m], p_RS_R_z [m], "
+      "v_RS_R_x [m s^-1], b_w_RS_S_x [rad s^-1]\n1500000000,0.6,0,0,0.8,1,2,3,7,7\n"
+      "2500000000,0,0.6,0,0.8,4,5,6,7,7\n",
+      "%time,field.header.seq,field.pose.position.x,field.pose.position.y,field.pose.position.z,"
+      "field.pose.orientation.x,field.pose.orientation.y,field.pose.orientation.z,field.pose.orientation.w\n"
+      "1500000000,1,1,2,3,0.6,0,0,0.8\n2500000000,2,4,5,6,0,0.6,0,0.8\n"};
+  for (const std::string& file : files) {
+    const PoseTrajectory found = parse_poses(file, "x");
+    EXPECT_EQ(found.matrices, wanted.matrices) << file;
+    EXPECT_EQ(found.times, wanted.times) << file;
+  }
+  // Matrices: nine numbers beside a place, or twelve, counted from 0 or 1; without a time they are KITTI's.
+  const std::string nine = "stamp,r11,r12,r13,r21,r22,r23,r31,r32,r33,tx,ty,tz\n5,0,-1,0,1,0,0,0,0,1,7,8,9\n";
+  const std::string twelve = "r00,r01,r02,r03,r10,r11,r12,r13,r20,r21,r22,r23\n0,-1,0,7,1,0,0,8,0,0,1,9\n";
+  const std::vector<double> turned = parse_poses("0 -1 0 7 1 0 0 8 0 0 1 9", "x").matrices;
+  EXPECT_EQ(parse_poses(nine, "x").matrices, turned);
+  EXPECT_EQ(parse_poses(nine, "x").format, PoseFormat::euroc);
+  EXPECT_EQ(parse_poses(twelve, "x").matrices, turned);
+  EXPECT_EQ(parse_poses(twelve, "x").format, PoseFormat::kitti);
+  EXPECT_EQ(fault(twelve + "0,-1,0,7,1,0,0,8,0,0,1\n"),
+            "x: line 3: must have the 12 columns that the header names, got 11");
+  EXPECT_EQ(fault("the notes of a day that nobody read since\n1.5 1 2 3 0 0 0 1"),
+            "x: line 1: column 1 must be a number, got 'the'");
+}
+
+TEST(PoseFile, RowsOfTwelveAndThirteenColumnsAreMatrices) {
+  const PoseTrajectory found =
+      read_poses(WEYL_SOURCE_DIR "/tests/fixtures/reports/22_thirteen_columns_csv.csv");
+  ASSERT_EQ(found.size(), 40);  // as MulRan has them: a timestamp and a 3 x 4 matrix, here the identity
+  for (int64_t p = 0; p < found.size(); ++p) {
+    for (int k = 0; k < 16; ++k) {
+      EXPECT_EQ(found.matrices[16 * p + k], k % 5 == 0 ? 1 : 0) << p << " " << k;
+    }
+  }
+  EXPECT_NEAR(found.times[39], 39 * 0.05, 1e-9);
+  EXPECT_EQ(found.start, "1403636580838555648");
+  EXPECT_EQ(parse_poses("1,0,0,7,0,1,0,8,0,0,1,9\n", "x").format, PoseFormat::kitti);
+  EXPECT_EQ(parse_poses("1.5 1 0 0 7 0 1 0 8 0 0 1 9\n", "x").matrices,
+            parse_poses("1,0,0,7,0,1,0,8,0,0,1,9\n", "x").matrices);
+  EXPECT_EQ(fault("5,1,0,0,7,0,1,0,8,0,0,1,9\n6,1,0,0,7,0,1,0,8,0,0,1\n"),
+            "x: line 2: must have the 13 columns timestamp and a 3 x 4 matrix, got 12");
+  // Rows of EuRoC with as many columns hold no matrix.
+  EXPECT_EQ(parse_poses("5,1,2,3,1,0,0,0,7,7,7,7,7\n", "x").matrices,
+            parse_poses("5,1,2,3,1,0,0,0\n", "x").matrices);
+}
+
+TEST(PoseFile, ATimeThatStandsThereTwiceSaysWhatToDo) {
+  const std::string path = WEYL_SOURCE_DIR "/tests/fixtures/reports/09_tum_one_time_twice.txt";
+  EXPECT_EQ(
+      message_of<DataError>([&] { read_poses(path); }),
+      path +
+          ": line 21: the time '1000.1900' stands there twice; remove one of the two lines, or nobody can "
+          "tell which pose is meant");
 }
 
 TEST(PoseFile, NanosecondsAndSecondsAreTold) {

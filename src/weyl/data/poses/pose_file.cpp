@@ -10,14 +10,16 @@
 #include "weyl/core/input_file.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/text_number.h"
+#include "weyl/data/poses/pose_columns.h"
 
 namespace weyl {
 namespace {
 
 constexpr size_t kLongestPoseLine = 65536;
-constexpr double kOffGroup = 0.01;  // files of four decimals are off by 1e-4
-constexpr size_t kEuroc = 8;        // columns at least
-constexpr double kSeconds = 1e11;   // of a timestamp: the year 5138; nanoseconds reach it in 100 seconds
+constexpr double kOffGroup = 0.01;                   // files of four decimals are off by 1e-4
+constexpr size_t kEuroc = 8;                         // columns at least
+constexpr size_t kMatrix = 12, kTimeAndMatrix = 13;  // columns
+constexpr double kSeconds = 1e11;  // of a timestamp: the year 5138; nanoseconds reach it in 100 seconds
 
 using Matrix3 = std::array<double, 9>;
 
@@ -106,6 +108,16 @@ double determinant(const Matrix3& r) {
          r[2] * (r[3] * r[7] - r[4] * r[6]);
 }
 
+/// The largest entry of R^T R - 1.
+double off_rotation(const Matrix3& r) {
+  const Matrix3 g = gram(r);
+  double off = 0;
+  for (int k = 0; k < 9; ++k) {
+    off = std::max(off, std::abs(g[k] - (k % 4 == 0 ? 1 : 0)));
+  }
+  return off;
+}
+
 /// Newton's iteration to the polar factor, R <- R (3 - R^T R)/2; quadratic from 0.01 off.
 Matrix3 orthogonalised(Matrix3 r) {
   for (int step = 0; step < 4; ++step) {
@@ -164,60 +176,128 @@ class PoseReader {
       named_ = true;
       return;
     }
+    if (width_ == 0) {
+      learn_columns(line);
+    }
+    const auto columns = columns_of(line, commas_);
+    require_width(columns.size());
+    if (places_.time) {
+      const size_t k = *places_.time;
+      *format_ == PoseFormat::euroc ? add_nanoseconds(columns[k], k) : add_time(columns[k], k);
+    }
+    places_.is_matrix ? add_matrix(columns) : add_quaternion(columns);
+  }
+
+  /// What the columns hold, from the first row and the lines above it that may name them.
+  void learn_columns(std::string_view line) {
+    commas_ = format_ == PoseFormat::euroc || line.find(',') != std::string_view::npos;
+    const auto columns = columns_of(line, commas_);
+    for (const auto& [at, header] : headers_) {
+      const auto names = columns_of(header, header.find(',') != std::string_view::npos);
+      if (const auto by = names.size() == columns.size() ? columns_by_names(names) : std::nullopt) {
+        places_ = *by;
+        names_known_ = true;
+      }
+    }
     if (!format_) {
-      format_ = told_by(line);
+      format_ = told_by(columns, line);
     }
-    if (found_.size() == 0 && *format_ == PoseFormat::euroc) {
+    if (!names_known_) {
+      places_ = usual_places(columns);
+    }
+    check(*format_ == PoseFormat::kitti || places_.time,
+          "the header must name a column of times, as the format ",
+          pose_format_names[static_cast<size_t>(*format_)], " has them");
+    if (*format_ == PoseFormat::kitti) {
+      places_.time.reset();
+    }
+    require_width(columns.size());
+    width_ = columns.size();
+  }
+
+  /// The places that the format has where no header names them.
+  PoseColumns usual_places(std::span<const std::string_view> columns) const {
+    if (*format_ == PoseFormat::kitti) {
+      return PoseColumns::of_matrix(0);
+    }
+    if (columns.size() == kTimeAndMatrix && are_matrix(columns.subspan(1))) {
+      return PoseColumns::of_matrix(1);
+    }
+    if (*format_ == PoseFormat::euroc) {
       std::ranges::for_each(headers_, [&](const auto& header) { check_header(header); });
+      return PoseColumns::of_quaternion({5, 6, 7, 4});
     }
-    const auto columns = columns_of(line, *format_ == PoseFormat::euroc);
-    switch (*format_) {
-      case PoseFormat::tum:
-        check(columns.size() == 8, "must have the 8 columns timestamp tx ty tz qx qy qz qw, got ",
-              columns.size());
-        add_time(columns[0]);
-        add_quaternion(columns, {4, 5, 6, 7});
-        break;
-      case PoseFormat::euroc:
-        check(columns.size() >= kEuroc,
-              "must have the 8 columns timestamp, p_x, p_y, p_z, q_w, q_x, q_y, q_z, got ", columns.size());
-        check(width_ == 0 || columns.size() == width_, "must have ", width_,
-              " columns as the lines before, got ", columns.size());
-        width_ = columns.size();
-        add_nanoseconds(columns[0]);
-        add_quaternion(columns, {5, 6, 7, 4});
-        break;
-      case PoseFormat::kitti:
-        check(columns.size() == 12, "must have the 12 numbers of a 3 x 4 matrix, got ", columns.size());
-        add_matrix(columns);
-        break;
+    return PoseColumns::of_quaternion({4, 5, 6, 7});
+  }
+
+  void require_width(size_t columns) const {
+    if (names_known_) {
+      check(width_ == 0 || columns == width_, "must have the ", width_,
+            " columns that the header names, got ", columns);
+    } else if (*format_ == PoseFormat::kitti) {
+      check(columns == kMatrix, "must have the 12 numbers of a 3 x 4 matrix, got ", columns);
+    } else if (places_.is_matrix) {
+      check(columns == kTimeAndMatrix, "must have the 13 columns timestamp and a 3 x 4 matrix, got ",
+            columns);
+    } else if (*format_ == PoseFormat::tum) {
+      check(columns == kEuroc, "must have the 8 columns timestamp tx ty tz qx qy qz qw, got ", columns);
+    } else {
+      check(columns >= kEuroc, "must have the 8 columns timestamp, p_x, p_y, p_z, q_w, q_x, q_y, q_z, got ",
+            columns);
+      check(width_ == 0 || columns == width_, "must have ", width_, " columns as the lines before, got ",
+            columns);
     }
   }
 
-  PoseFormat told_by(std::string_view line) const {
-    if (line.find(',') != std::string_view::npos) {
-      return PoseFormat::euroc;
+  /// A row of 12 or 13 columns is a matrix where it holds one: nine numbers of a quaternion's row are none.
+  PoseFormat told_by(std::span<const std::string_view> columns, std::string_view line) const {
+    const bool matrix = columns.size() == kMatrix && (!commas_ || are_matrix(columns));
+    const bool timed = columns.size() == kTimeAndMatrix && are_matrix(columns.subspan(1));
+    if (names_known_) {
+      return !places_.time ? PoseFormat::kitti : commas_ ? PoseFormat::euroc : PoseFormat::tum;
     }
-    const size_t columns = columns_of(line, false).size();
-    check(columns == 8 || columns == 12,
-          "must have 8 columns (tum), 12 columns (kitti) or commas (euroc), got ", columns,
+    if (commas_) {
+      return matrix ? PoseFormat::kitti : PoseFormat::euroc;
+    }
+    check(columns.size() == kEuroc || matrix || timed,
+          "must have 8 columns (tum), 12 columns (kitti) or commas (euroc), got ", columns.size(),
           " columns: ", quote(line, 40));
-    return columns == 8 ? PoseFormat::tum : PoseFormat::kitti;
+    return matrix ? PoseFormat::kitti : PoseFormat::tum;
   }
 
-  /// A line that names the columns without a comment sign, as data frames are written: at least 8 columns
-  /// split by commas, none of them a number (nor `nan`, which is one).
+  /// Whether columns are the numbers of [R t] with a rotation R.
+  static bool are_matrix(std::span<const std::string_view> columns) {
+    Matrix3 r{};
+    for (size_t k = 0; k < kMatrix; ++k) {
+      const auto x = parse_real(columns[k]);
+      if (!x || !std::isfinite(*x)) {
+        return false;
+      }
+      if (k % 4 < 3) {
+        r[3 * (k / 4) + k % 4] = *x;
+      }
+    }
+    return off_rotation(r) <= kOffGroup && determinant(r) > 0;
+  }
+
+  /// A line that names the columns without a comment sign, as data frames are written: at least 8 columns,
+  /// none of them a number (nor `nan`, which is one). Without commas it must name a pose: a line of prose names none.
   static bool is_header(std::string_view line) {
-    const auto names = columns_of(line, true);
-    return names.size() >= kEuroc && std::ranges::none_of(names, [](std::string_view name) {
-             double x = 0;
-             return name.empty() || std::from_chars(name.data(), name.data() + name.size(), x).ptr ==
-                                        name.data() + name.size();
-           });
+    const bool commas = line.find(',') != std::string_view::npos;
+    const auto names = columns_of(line, commas);
+    return names.size() >= kEuroc &&
+           std::ranges::none_of(names,
+                                [](std::string_view name) {
+                                  double x = 0;
+                                  return name.empty() ||
+                                         std::from_chars(name.data(), name.data() + name.size(), x).ptr ==
+                                             name.data() + name.size();
+                                }) &&
+           (commas || columns_by_names(names));
   }
 
-  /// A header of EuRoC names the columns: those of the quaternion must stand w first. What a comment says
-  /// above blank-separated rows is nobody's order but its own.
+  /// A header of EuRoC that does not name a whole pose names the columns all the same: those of the quaternion must
+  /// stand w first. What a comment says above blank-separated rows is nobody's order but its own.
   void check_header(const std::pair<int64_t, std::string_view>& header) const {
     const auto names = columns_of(header.second, true);
     if (names.size() < kEuroc) {
@@ -241,10 +321,10 @@ class PoseReader {
     return x;
   }
 
-  void add_time(std::string_view column) {
-    const double t = number(column, 0);
-    check(std::abs(t) < kSeconds, "column 1 must be seconds, below 1e11, got ", quote(column, 40),
-          ", which can only be nanoseconds or another small unit");
+  void add_time(std::string_view column, size_t index) {
+    const double t = number(column, index);
+    check(std::abs(t) < kSeconds, "column ", index + 1, " must be seconds, below 1e11, got ",
+          quote(column, 40), ", which can only be nanoseconds or another small unit");
     if (found_.times.empty()) {
       found_.start = std::string(column);
       first_ = t;
@@ -253,9 +333,10 @@ class PoseReader {
     increase(t - first_, column);
   }
 
-  void add_nanoseconds(std::string_view column) {
+  void add_nanoseconds(std::string_view column, size_t index) {
     const auto t = nanoseconds_of(column);
-    check(t && *t >= 0, "column 1 must be a whole number of nanoseconds, got ", quote(column, 40));
+    check(t && *t >= 0, "column ", index + 1, " must be a whole number of nanoseconds, got ",
+          quote(column, 40));
     if (found_.times.empty()) {
       found_.start = std::string(column);
       first_nanosecond_ = *t;
@@ -265,25 +346,34 @@ class PoseReader {
   }
 
   void increase(double time, std::string_view column) {
+    check(found_.times.empty() || time != found_.times.back(), "the time ", quote(column, 40),
+          " stands there twice; remove one of the two lines, or nobody can tell which pose is meant");
     check(found_.times.empty() || time > found_.times.back(), "the time must increase, got ",
           quote(column, 40), " after ", quote(last_time_, 40));
     found_.times.push_back(time);
     last_time_ = std::string(column);
   }
 
-  void add_quaternion(std::span<const std::string_view> columns, std::array<size_t, 4> xyzw) {
+  std::array<double, 3> translation_of(std::span<const std::string_view> columns) const {
     std::array<double, 3> t;
     for (size_t k = 0; k < 3; ++k) {
-      t[k] = number(columns[k + 1], k + 1);
+      t[k] = number(columns[places_.translation[k]], places_.translation[k]);
     }
+    return t;
+  }
+
+  void add_quaternion(std::span<const std::string_view> columns) {
+    const std::array<double, 3> t = translation_of(columns);
     std::array<double, 4> q;
     double square = 0;
     for (size_t k = 0; k < 4; ++k) {
-      q[k] = number(columns[xyzw[k]], xyzw[k]);
+      q[k] = number(columns[places_.quaternion[k]], places_.quaternion[k]);
       square += q[k] * q[k];
     }
     for (size_t k = kEuroc; k < columns.size(); ++k) {
-      number(columns[k], k);
+      if (k != places_.time) {
+        number(columns[k], k);
+      }
     }
     const double norm = std::sqrt(square), off = std::abs(norm - 1);
     check(off <= kOffGroup, "the quaternion must have norm 1, got ", norm, " (off by ", off, ")");
@@ -292,18 +382,11 @@ class PoseReader {
 
   void add_matrix(std::span<const std::string_view> columns) {
     Matrix3 r{};
-    std::array<double, 3> t;
-    for (size_t i = 0; i < 3; ++i) {
-      for (size_t j = 0; j < 3; ++j) {
-        r[3 * i + j] = number(columns[4 * i + j], 4 * i + j);
-      }
-      t[i] = number(columns[4 * i + 3], 4 * i + 3);
+    for (size_t k = 0; k < 9; ++k) {
+      r[k] = number(columns[places_.matrix[k]], places_.matrix[k]);
     }
-    const Matrix3 g = gram(r);
-    double off = 0;
-    for (int k = 0; k < 9; ++k) {
-      off = std::max(off, std::abs(g[k] - (k % 4 == 0 ? 1 : 0)));
-    }
+    const std::array<double, 3> t = translation_of(columns);
+    const double off = off_rotation(r);
     check(off <= kOffGroup, "the matrix must be a rotation, R^T R is off the identity by ", off);
     check(determinant(r) > 0, "the matrix must be a rotation, it is a reflection");
     add(orthogonalised(r), t, off);
@@ -322,6 +405,8 @@ class PoseReader {
   PoseTrajectory found_;
   std::vector<std::pair<int64_t, std::string_view>> headers_;  // lines that may name the columns
   bool named_ = false;                                         // by a line without a comment sign
+  PoseColumns places_;
+  bool commas_ = false, names_known_ = false;  // between columns; the places are those of a header
   int64_t number_ = 0, first_nanosecond_ = 0;
   size_t width_ = 0;
   double first_ = 0;

@@ -17,7 +17,9 @@ namespace weyl {
 ///   euroc   timestamp, p_x, p_y, p_z, q_w, q_x, q_y, q_z and any further columns, nanoseconds (whole; `.0` is
 ///           accepted), separated by commas; first a header line that begins with #, or one line of names
 ///
-/// Lengths are in metres in all three.
+/// A header that names a whole pose says where its parts are, in any order (poses/pose_columns.h). Rows of 13 columns may
+/// be a timestamp and a 3 x 4 matrix, in seconds (tum) or, with commas, in nanoseconds (euroc), as MulRan has them; rows of
+/// 12 with commas are kitti where they hold a matrix. Lengths are in metres in all three.
 enum class PoseFormat { tum, kitti, euroc };
 constexpr std::string_view pose_format_names[] = {"tum", "kitti", "euroc"};
 constexpr const auto& names_of(PoseFormat) {  // for config/fields.h
@@ -36,11 +38,12 @@ struct PoseTrajectory {
   int64_t size() const { return static_cast<int64_t>(matrices.size()) / 16; }
 };
 
-/// Reads a trajectory. Without a format, the first line of data tells it: commas are euroc, 8 columns tum, 12 kitti.
+/// Reads a trajectory. Without a format, the header or the first line of data tells it: commas are euroc, 8 columns
+/// tum, 12 kitti.
 /// CRLF and a byte order mark are accepted. DataError with file and line: no pose at all; a wrong number of columns; an
 /// entry that is no number or not finite; a quaternion or matrix further from a rotation than 0.01 (by how much); a
-/// time that does not increase; TUM times that cannot be seconds (1e11 or more); a line of more than 65536 characters;
-/// a EuRoC header with the columns in another order.
+/// time that does not increase or stands there twice; TUM times that cannot be seconds (1e11 or more); a line of more than 65536 characters;
+/// a EuRoC header that names no whole pose and has the columns in another order.
 PoseTrajectory parse_poses(std::string_view file, std::string_view where,
                            std::optional<PoseFormat> format = {});
 PoseTrajectory read_poses(const std::string& path, std::optional<PoseFormat> format = {});
