@@ -143,7 +143,7 @@ TEST(PoseFile, ColumnsAreFoundByTheirNames) {
   EXPECT_EQ(parse_poses(twelve, "x").format, PoseFormat::kitti);
   EXPECT_EQ(fault(twelve + "0,-1,0,7,1,0,0,8,0,0,1\n"),
             "x: line 3: must have the 12 columns that the header names, got 11");
-  EXPECT_EQ(fault("the notes of a day that nobody read since\n1.5 1 2 3 0 0 0 1"),
+  EXPECT_EQ(fault("the notes of a day that nobody read\n1.5 1 2 3 0 0 0 1"),
             "x: line 1: column 1 must be a number, got 'the'");
 }
 
