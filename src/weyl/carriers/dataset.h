@@ -37,6 +37,10 @@ class Dataset {
   /// The file that holds this sample alone; a prediction may take its format and geometry (data/images/prediction.h).
   /// Empty: there is none, or the file holds many samples.
   virtual std::string source(int64_t /*index*/) const { return ""; }
+  /// The directions of a volume's axes as its file has them, "LPS"; the reader may have turned them. Empty: nobody says.
+  virtual std::string axes(int64_t /*index*/) const { return ""; }
+  /// What the header of a sample's file says twice and differently, and which of the two is taken. Empty: nothing.
+  virtual std::string doubt(int64_t /*index*/) const { return ""; }
 };
 
 /// All samples in one big batch; `batch` is a row gather.
@@ -80,6 +84,8 @@ class Subset : public Dataset {
                   const Draw& draw) const override;
   double mended() const override { return all_->mended(); }
   std::string source(int64_t index) const override;
+  std::string axes(int64_t index) const override { return all_->axes(sample(index)); }
+  std::string doubt(int64_t index) const override { return all_->doubt(sample(index)); }
   /// The index in the whole set of a sample of this part. ShapeError: there is no such sample.
   int64_t sample(int64_t index) const;
 

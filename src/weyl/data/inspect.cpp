@@ -78,6 +78,23 @@ std::vector<std::pair<std::string, Inspection>> inspect_sound(const std::string&
   return found;
 }
 
+/// Whether this is what is wrong with the index of a folder. Its files say nothing without it: masks would be taken for
+/// images.
+bool is_fault_of_index(const std::string& path, const std::string& fault) {
+  return any_alternative<FileFormats>([&]<class Format>(std::type_identity<Format>) {
+    if constexpr (HasIndex<Format>) {
+      try {
+        if (Format::lays_out(path)) {
+          Format::require_index(path);
+        }
+      } catch (const DataError& error) {
+        return error.what() == fault;
+      }
+    }
+    return false;
+  });
+}
+
 /// As a whole, or where some file of it is broken without that, or file by file.
 std::vector<std::pair<std::string, Inspection>> inspect_folder(const std::string& path) {
   NamedSets sets;
@@ -87,6 +104,9 @@ std::vector<std::pair<std::string, Inspection>> inspect_folder(const std::string
       return inspect_sets(sets);
     }
   } catch (const DataError& error) {
+    if (is_fault_of_index(path, error.what())) {
+      throw;
+    }
     sets.clear();
     auto found = inspect_sound(path);
     if (found.empty()) {
@@ -195,6 +215,15 @@ void merge(Inspection& to, const Inspection& more) {
   to.samples += more.samples;
   merge(to.fields, more.fields);
   merge(to.labels, more.labels);
+  if (to.volumes && more.volumes) {
+    for (size_t d = 0; d < 3; ++d) {
+      to.volumes->least_spacing[d] = std::min(to.volumes->least_spacing[d], more.volumes->least_spacing[d]);
+      to.volumes->most_spacing[d] = std::max(to.volumes->most_spacing[d], more.volumes->most_spacing[d]);
+    }
+    for (const auto& [axes, count] : more.volumes->axes) {
+      to.volumes->axes[axes] += count;
+    }
+  }
   if (to.group && more.group && to.group->group == more.group->group) {
     to.group->residual = std::max(to.group->residual, more.group->residual);
     to.group->mended = to.group->mended || more.group->mended;

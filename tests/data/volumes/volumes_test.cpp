@@ -2,9 +2,13 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <set>
+#include <span>
 
 #include "tests/data/folder.h"
 #include "tests/data/phantoms.h"
@@ -56,8 +60,10 @@ TEST(DecathlonIndex, RefusesBrokenOnesInOneLine) {
   EXPECT_EQ(refusal("[]"), "d/dataset.json: must be a JSON object");
   EXPECT_EQ(refusal("{}"), "d/dataset.json: 'modality' is missing");
   EXPECT_EQ(refusal(R"({"modality": {}})"), "d/dataset.json: 'modality' must name at least one");
-  EXPECT_EQ(refusal(R"({"modality": {"0": "CT"}, "labels": {"0": "a", "2": "b"}})"),
-            "d/dataset.json: 'labels' must be numbered 0 .. 1, got '2'");
+  EXPECT_EQ(
+      refusal(R"({"modality": {"0": "CT"}, "labels": {"0": "a", "2": "b"}})"),
+      "d/dataset.json: 'labels' must be numbered 0 .. 1 without a gap, got '2'; number the classes anew, here "
+      "and in the values of the masks");
   EXPECT_EQ(refusal(R"({"modality": {"0": "CT"}, "labels": {"0": "a"}})"),
             "d/dataset.json: 'training' and 'test' name no case at all");
   EXPECT_EQ(refusal(R"({"modality": {"0": "CT"}, "labels": {"0": "a"}, "training": ["a.nii"]})"),
@@ -84,6 +90,112 @@ TEST(Decathlon, NormalisesOverTheVoxelsAskedFor) {
   EXPECT_EQ(nonzero[1].item<float>(), 0);
   EXPECT_NEAR(nonzero[3].item<float>(), normal(raw.index_select(0, at::tensor({0, 2, 3})))[2].item<float>(),
               1e-5);
+}
+
+const std::string reports = WEYL_SOURCE_DIR "/tests/fixtures/reports/";
+
+std::vector<std::pair<std::string, Inspection>> inspected(const std::string& path) {
+  std::vector<std::pair<std::string, Inspection>> all;
+  inspect_path(path, [&](const std::string& split, const AnyInspection& any) {
+    all.emplace_back(split, std::get<Inspection>(any));
+  });
+  return all;
+}
+
+TEST(Decathlon, NormalisedMasksKeepTheirTwoValues) {
+  const std::string path = reports + "03a_binary_volume";
+  const Splits splits = open_set(DecathlonDataOptions{.path = path, .modalities = 1, .classes = 2});
+  for (const auto& set : {splits.train, splits.valid, splits.test}) {
+    for (int64_t i = 0; i < set->size(); ++i) {
+      const Tensor values = std::get<Grid>(set->batch(std::vector<int64_t>{i}).input).values.to(at::kDouble);
+      const double low = values.min().item<double>(), high = values.max().item<double>();
+      EXPECT_LT(low, 0) << set->source(i);
+      EXPECT_GT(high, 0) << set->source(i);
+      EXPECT_TRUE(values.eq(low).logical_or(values.eq(high)).all().item<bool>()) << set->source(i);
+      EXPECT_NEAR(values.mean().item<double>(), 0, 1e-5);
+      EXPECT_NEAR(values.std(false).item<double>(), 1, 1e-5);
+    }
+  }
+  int64_t copies = 0;
+  for (const auto& [split, found] : inspected(path)) {
+    for (const std::string& warning : found.warnings) {
+      EXPECT_EQ(warning.find("samples have the inputs of"), std::string::npos) << warning;
+      EXPECT_EQ(warning.find("one value"), std::string::npos) << warning;
+      copies += warning.find("has the inputs of") != std::string::npos ? 1 : 0;
+    }
+  }
+  EXPECT_EQ(copies, 1);  // c5 is a copy of c0
+}
+
+TEST(Decathlon, NearlyEqualValuesAreNoNoiseAndConstantOnesAreToldOf) {
+  const Folder folder;
+  const NiftiHeader header{.type = ElementType::f32, .shape = {6, 1, 1, 2}};
+  // A mask that an interpolation left rough, and a channel without contrast that no mean of doubles meets.
+  const float stored[] = {0, 0, 0, 254.99F, 255, 255.01F, 0.1F, 0.1F, 0.1F, 0.1F, 0.1F, 0.1F};
+  write_nifti(folder / "a.nii", header, std::as_bytes(std::span(stored)));
+  for (const VoxelsCounted counted : {VoxelsCounted::nonzero, VoxelsCounted::all}) {
+    const auto set = open_volume_files(folder / "a.nii", {.modalities = 2, .normalise_over = counted});
+    const Tensor values = std::get<Grid>(set->batch(std::vector<int64_t>{0}).input).values.flatten();
+    for (int64_t i = 0; i < 12; ++i) {
+      EXPECT_NEAR(values[i].item<float>(), i < 3 ? -1 : i < 6 ? 1 : 0, 1e-3) << i;
+    }
+    const auto found = inspect(*set).warnings;
+    const std::string wanted =
+        "1 sample has one value everywhere in channel 2, the first is sample 0 (" + (folder / "a.nii") + ")";
+    EXPECT_EQ(std::ranges::count(found, wanted), 1);
+  }
+}
+
+TEST(Decathlon, SpacingAndAxesAreToldAndSizesThatDisagree) {
+  const std::string path = reports + "19_sform_without_voxel_size.nii";
+  const Inspection found = inspected(path).at(0).second;
+  ASSERT_TRUE(found.volumes.has_value());
+  EXPECT_EQ(found.volumes->least_spacing, (std::array<double, 3>{1, 1, 1}));  // the sform's, by the standard
+  EXPECT_EQ(found.volumes->most_spacing, (std::array<double, 3>{1, 1, 1}));
+  EXPECT_EQ(found.volumes->unit, "mm");
+  EXPECT_EQ(found.volumes->axes, (std::map<std::string, int64_t>{{"RAS", 1}}));
+  const bool told = std::ranges::any_of(found.warnings, [&](const std::string& warning) {
+    return warning ==
+           "1 sample: the sform has voxels of 1 x 1 x 1, which are taken, pixdim has 0.5 x 0.5 x 0.8; a "
+           "resampled file may have kept an old sform; the first is sample 0 (" +
+               path + ")";
+  });
+  EXPECT_TRUE(told) << (found.warnings.empty() ? "" : found.warnings[0]);
+  const Folder folder;
+  ASSERT_TRUE(make_phantoms(small_phantoms(3), folder / "set"));
+  for (const auto& [split, of] : inspected(folder / "set")) {
+    ASSERT_TRUE(of.volumes.has_value()) << split;
+    EXPECT_EQ(of.volumes->least_spacing, (std::array<double, 3>{8, 7.5, 8})) << split;
+    EXPECT_EQ(of.volumes->axes.begin()->second, of.samples) << split;
+    for (const std::string& warning : of.warnings) {
+      EXPECT_EQ(warning.find("sform"), std::string::npos) << warning;
+    }
+  }
+}
+
+TEST(Nifti, AxisCodesAreThoseOfTheFile) {
+  EXPECT_EQ(axis_codes({1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0}), "RAS");
+  EXPECT_EQ(axis_codes({-2, 0, 0, 5, 0, -2, 0, 5, 0, 0, 3, 5}), "LPS");
+  EXPECT_EQ(axis_codes({0, 0, -1, 0, 1, 0, 0, 0, 0, -1, 0, 0}),
+            "AIL");  // i to the front, j down, k to the left
+}
+
+TEST(Decathlon, OtherLayoutsAndNumbersSayWhatToDo) {
+  const auto refused = [](const std::string& path) {
+    const std::string inspecting = message_of<DataError>([&] { inspected(path); });
+    EXPECT_EQ(message_of<DataError>(
+                  [&] { open_set(DecathlonDataOptions{.path = path, .modalities = 1, .classes = 3}); }),
+              inspecting);
+    return inspecting;
+  };
+  const std::string nnunet = reports + "15a_nnunet_v2", gap = reports + "15b_labels_0_1_2_4";
+  EXPECT_TRUE(
+      refused(nnunet).starts_with(nnunet + "/dataset.json: is of a set of nnU-Net v2 ('channel_names', "))
+      << refused(nnunet);
+  EXPECT_EQ(refused(gap),
+            gap +
+                "/dataset.json: 'labels' must be numbered 0 .. 3 without a gap, got '4'; number the "
+                "classes anew, here and in the values of the masks");
 }
 
 TEST(Decathlon, SplitsAreAFunctionOfTheSeed) {

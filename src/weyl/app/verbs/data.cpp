@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <iostream>
 
 #include "weyl/app/terminal/exit_codes.h"
@@ -107,6 +108,18 @@ Json inspection_json(const Inspection& found) {
                           .set("least_chart_margin", g->least_margin)
                           .set("outside_chart", g->outside));
   }
+  if (const auto& v = found.volumes) {
+    Json least = Json::array(), most = Json::array(), axes = Json::object();
+    for (size_t d = 0; d < 3; ++d) {
+      least.add(v->least_spacing[d]);
+      most.add(v->most_spacing[d]);
+    }
+    for (const auto& [codes, count] : v->axes) {
+      axes.set(codes, count);
+    }
+    json.set("spacing", Json::object().set("min", least).set("max", most).set("unit", v->unit))
+        .set("axes", axes);
+  }
   return json;
 }
 
@@ -133,6 +146,17 @@ void print_inspection(const Inspection& found, const std::string& name) {
     std::cout << "  group  " << name_of(g->group) << "  matrices off it by at most " << g->residual
               << (g->mended ? " in the file, put onto it as they are read" : "")
               << ", least margin of the chart of the logarithm " << g->least_margin << "\n";
+  }
+  if (const auto& v = found.volumes) {
+    const auto by = [](const std::array<double, 3>& x) { return text(x[0], " x ", x[1], " x ", x[2]); };
+    std::cout << "  spacing  " << by(v->least_spacing)
+              << (v->least_spacing == v->most_spacing ? "" : " to " + by(v->most_spacing))
+              << (v->unit.empty() ? "" : " " + v->unit) << ", read as RAS\n  axes  ";
+    std::string axes;
+    for (const auto& [codes, count] : v->axes) {
+      axes += text(axes.empty() ? "" : ", ", codes, " in ", count, count == 1 ? " file" : " files");
+    }
+    std::cout << axes << "\n";
   }
   for (const std::string& warning : found.warnings) {
     std::cout << "  warning  " << warning << "\n";

@@ -113,6 +113,8 @@ concept LeavesOutFaults = requires(const std::string& folder, std::vector<std::s
   Format::sound_sets(folder, faults);
 };
 template <class Format>
+concept HasIndex = requires(const std::string& folder) { Format::require_index(folder); };
+template <class Format>
 concept CanDraft = requires(const std::string& path) { Format::draft(path); };
 template <class Format>
 concept CanInspect = requires { &Format::inspect; };

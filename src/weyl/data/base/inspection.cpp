@@ -145,6 +145,23 @@ void look_at_group(GroupSummary& to, const Poses& poses) {
   }
 }
 
+void look_at_axes(std::optional<VolumeSummary>& to, const Dataset& data, int64_t sample) {
+  const std::string axes = data.axes(sample);
+  if (axes.empty()) {
+    return;
+  }
+  if (!to) {
+    to.emplace();
+    to->unit = data.schema().interface.length_unit;
+  }
+  ++to->axes[axes];
+  const auto spacing = data.lattice(sample).spacing;
+  for (size_t d = 0; d < 3; ++d) {
+    to->least_spacing[d] = std::min(to->least_spacing[d], spacing[d]);
+    to->most_spacing[d] = std::max(to->most_spacing[d], spacing[d]);
+  }
+}
+
 void warn(std::vector<std::string>& warnings, const GroupSummary& found) {
   const std::string name(name_of(found.group));
   if (found.off > 0) {
@@ -178,6 +195,7 @@ Inspection inspect(const Dataset& data, const std::string& split, Duplicates* se
       result.least_tokens = s == 0 ? n : std::min(result.least_tokens, n);
       result.most_tokens = std::max(result.most_tokens, n);
       tokens += n;
+      look_at_axes(result.volumes, data, s);
     }
     const Batch batch = data.batch(samples);
     add_inputs(fields, batch.input, schema);

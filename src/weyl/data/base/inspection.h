@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cmath>
 #include <map>
 #include <optional>
 #include <string>
@@ -38,6 +40,13 @@ struct GroupSummary {
 };
 constexpr double kOffGroup = 1e-5;  // float32 rounds to 1e-6
 
+/// The spacings of volumes, on the axes as they are read, and the axes as the files have them.
+struct VolumeSummary {
+  std::array<double, 3> least_spacing{INFINITY, INFINITY, INFINITY}, most_spacing{};
+  std::string unit;
+  std::map<std::string, int64_t> axes;  // samples by the directions of their axes, "LPS"
+};
+
 /// What `data inspect` reports.
 struct Inspection {
   Carrier carrier = Carrier::points;
@@ -45,8 +54,9 @@ struct Inspection {
   int64_t least_tokens = 0, most_tokens = 0;
   double mean_tokens = 0;
   std::vector<FieldSummary> fields, labels;
-  std::optional<GroupSummary> group;  // of poses
-  std::vector<std::string> warnings;  // one line each
+  std::optional<GroupSummary> group;     // of poses
+  std::optional<VolumeSummary> volumes;  // of files that say where their voxels are
+  std::vector<std::string> warnings;     // one line each
 };
 
 /// Inspects a data set. It warns of values that are not finite, missing labels, samples without nodes, nodes of a

@@ -101,6 +101,7 @@ void SampleChecks::add(const Batch& batch) {
   if (seen_ != nullptr) {
     compare(batch);
   }
+  look_at_grid(batch);
   const SampleRows rows(batch.input);
   const int64_t count = rows_of(batch.input, Level::graph);
   const bool grid = std::holds_alternative<Grid>(batch.input);
@@ -180,14 +181,53 @@ void SampleChecks::compare(const Batch& batch) {
   }
 }
 
+/// Of volumes alone: the channels of a picture, such as its opacity, may well have one value.
+void SampleChecks::look_at_grid(const Batch& batch) {
+  const int64_t begin = samples_;
+  samples_ += rows_of(batch.input, Level::graph);
+  const auto* grid = std::get_if<Grid>(&batch.input);
+  if (grid == nullptr) {
+    return;
+  }
+  for (int64_t sample = begin; sample < samples_; ++sample) {
+    if (const std::string doubt = data_.doubt(sample); !doubt.empty()) {
+      doubts_[doubt].add(sample);
+    }
+  }
+  if (grid->values.dim() != 5) {
+    return;
+  }
+  for (int64_t b = 0; b < samples_ - begin; ++b) {
+    for (int64_t c = 0; c < grid->values.size(1); ++c) {
+      const Tensor channel = grid->values.select(0, b).select(0, c);
+      if (channel.numel() > 1 && channel.min().item<double>() == channel.max().item<double>()) {
+        flat_[c].add(begin + b);
+      }
+    }
+  }
+}
+
 std::vector<std::string> SampleChecks::lines() const {
   const auto& elements = data_.schema().interface.elements;
-  std::vector<std::string> result =
-      outliers_.lines([&](int64_t sample) { return sample_name(data_, sample); },
-                      [&](int64_t type) {
-                        const auto t = static_cast<size_t>(type);
-                        return t < elements.size() ? elements[t] : text("type ", type);
-                      });
+  const auto& channels = data_.schema().channel_names;
+  std::vector<std::string> result;
+  for (const auto& [doubt, some] : doubts_) {
+    result.push_back(text(some.count, some.count == 1 ? " sample: " : " samples: ", doubt, "; the first is ",
+                          sample_name(data_, some.first)));
+  }
+  for (const auto& [channel, some] : flat_) {
+    const auto c = static_cast<size_t>(channel);
+    result.push_back(text(some.count, some.count == 1 ? " sample has" : " samples have",
+                          " one value everywhere in channel ", channel + 1,
+                          c < channels.size() ? " (" + channels[c] + ")" : "", ", the first is ",
+                          sample_name(data_, some.first)));
+  }
+  const auto others = outliers_.lines([&](int64_t sample) { return sample_name(data_, sample); },
+                                      [&](int64_t type) {
+                                        const auto t = static_cast<size_t>(type);
+                                        return t < elements.size() ? elements[t] : text("type ", type);
+                                      });
+  result.insert(result.end(), others.begin(), others.end());
   if (seen_ != nullptr) {
     std::ranges::move(seen_->lines(), std::back_inserter(result));
   }

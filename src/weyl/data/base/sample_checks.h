@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,7 +16,8 @@ namespace weyl {
 std::string sample_name(const Dataset& data, int64_t sample);
 
 /// Compares the samples of a split and reports what is odd: samples with the same inputs (`Duplicates`), and labels far
-/// from the others (`Outliers`). Graph-level scalars are judged as numbers, other labels by their norm (on nodes, for
+/// from the others (`Outliers`), volumes with a channel that has one value everywhere, and what the headers of files say
+/// twice and differently (`Dataset::doubt`). Graph-level scalars are judged as numbers, other labels by their norm (on nodes, for
 /// each type by itself). Categories, elements and the labels of grids are not judged.
 class SampleChecks {
  public:
@@ -28,12 +30,22 @@ class SampleChecks {
   std::vector<std::string> lines() const;
 
  private:
+  /// Samples of one kind, and the first of them.
+  struct Some {
+    int64_t count = 0, first = 0;
+    void add(int64_t sample) { first = count++ == 0 ? sample : first; }
+  };
+
   void compare(const Batch& batch);
+  void look_at_grid(const Batch& batch);
 
   const Dataset& data_;
   std::vector<Quantity> labels_;
   Duplicates* seen_;
   Outliers outliers_;
+  int64_t samples_ = 0;           // those that were added
+  std::map<int64_t, Some> flat_;  // volumes, by their channel of one value
+  std::map<std::string, Some> doubts_;
 };
 
 }  // namespace weyl

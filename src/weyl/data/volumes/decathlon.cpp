@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
@@ -59,6 +60,7 @@ constexpr uint64_t kWidest = 2;  // bytes that a value is stored in for one that
 struct VolumeCase {
   DecathlonCase files;
   Lattice lattice;  // (X, Y, Z) in canonical order, mm
+  std::string axes, doubt;
 };
 
 /// How far apart two volumes of one size are: the largest distance of a corner, in voxels of the first.
@@ -108,32 +110,66 @@ VolumeCase look_at(const DecathlonCase& files, const DecathlonDataOptions& o) {
   if (!files.label.empty()) {
     require_mask(image, files, o.check_geometry);
   }
-  const auto axis = orientation_of(affine_of(image)).axis;
+  const NiftiAffine affine = affine_of(image);
+  const auto axis = orientation_of(affine).axis;
   return {files,
-          {{image.shape[axis[0]], image.shape[axis[1]], image.shape[axis[2]]}, canonical_spacing(image)}};
+          {{image.shape[axis[0]], image.shape[axis[1]], image.shape[axis[2]]}, canonical_spacing(image)},
+          axis_codes(affine),
+          doubt_of_sizes(image)};
 }
 
-/// Mean 0 and deviation 1 of each channel over the voxels that count, in place; others stay.
+/// What is subtracted from the values of a channel, and what they are then multiplied by.
+struct Scaling {
+  double mean = 0, factor = 1;
+  bool zeros = true;  // whether voxels that are 0 change too; else they stay 0
+};
+
+/// Over all voxels, or those that are not 0, of which there is one.
+Scaling scaling_over(std::span<const float> values, bool zeros) {
+  double sum = 0, squares = 0;
+  int64_t voxels = 0;
+  for (const float x : values) {
+    voxels += zeros || x != 0 ? 1 : 0;
+    sum += x;
+  }
+  const double mean = sum / static_cast<double>(voxels);
+  for (const float x : values) {
+    squares += zeros || x != 0 ? (x - mean) * (x - mean) : 0;
+  }
+  const double deviation = std::sqrt(squares / static_cast<double>(voxels));
+  return {mean, deviation > 0 ? 1 / deviation : 1, zeros};
+}
+
+/// For mean 0 and deviation 1 over the voxels that count. Where those that are not 0 are (nearly) equal, as in a mask
+/// given as a channel, they would become 0 or noise about it, as the background is: then all voxels count.
+Scaling scaling_of(std::span<const float> values, VoxelsCounted counted) {
+  constexpr double kAlike = 0.01;  // of the largest value
+  const auto [low, high] = std::ranges::minmax(values);
+  if (low == high) {  // a constant channel becomes 0
+    return {low, 1, true};
+  }
+  if (counted == VoxelsCounted::nonzero) {
+    const Scaling found = scaling_over(values, false);
+    const double largest = std::max(std::abs(low), std::abs(high));
+    const auto nonzero = [](float x) { return x != 0; };
+    const float first = *std::ranges::find_if(values, nonzero);
+    const bool equal = std::ranges::all_of(values, [&](float x) { return x == 0 || x == first; });
+    if (!equal && 1 / found.factor > kAlike * largest) {
+      return found;
+    }
+  }
+  return scaling_over(values, true);
+}
+
+/// Each channel by itself, in place.
 void normalise(Tensor& image, VoxelsCounted counted) {
   const int64_t count = image.numel() / image.size(0);
-  const bool all = counted == VoxelsCounted::all;
-  auto* values = image.mutable_data_ptr<float>();
-  for (int64_t c = 0; c < image.size(0); ++c, values += count) {
-    const auto counts = [&](int64_t i) { return all || values[i] != 0; };
-    double sum = 0, squares = 0;
-    int64_t voxels = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      voxels += counts(i) ? 1 : 0;
-      sum += values[i];
-    }
-    const double mean = voxels > 0 ? sum / static_cast<double>(voxels) : 0;
-    for (int64_t i = 0; i < count; ++i) {
-      squares += counts(i) ? (values[i] - mean) * (values[i] - mean) : 0;
-    }
-    const double deviation = voxels > 0 ? std::sqrt(squares / static_cast<double>(voxels)) : 0;
-    const double scale = deviation > 0 ? 1 / deviation : 1;  // a constant channel becomes 0
-    for (int64_t i = 0; i < count; ++i) {
-      values[i] = counts(i) ? static_cast<float>((values[i] - mean) * scale) : 0.F;
+  auto* begin = image.mutable_data_ptr<float>();
+  for (int64_t c = 0; c < image.size(0); ++c, begin += count) {
+    const std::span<float> values(begin, static_cast<size_t>(count));
+    const Scaling by = scaling_of(values, counted);
+    for (float& x : values) {
+      x = by.zeros || x != 0 ? static_cast<float>((x - by.mean) * by.factor) : 0.F;
     }
   }
 }
@@ -166,6 +202,8 @@ class Volumes : public Dataset {
   }
   Lattice lattice(int64_t index) const override { return cases_.at(index).lattice; }
   std::string source(int64_t index) const override { return cases_.at(index).files.image; }
+  std::string axes(int64_t index) const override { return cases_.at(index).axes; }
+  std::string doubt(int64_t index) const override { return cases_.at(index).doubt; }
 
   Batch batch(std::span<const int64_t> indices) const override {
     require(!indices.empty(), "decathlon: a batch must have at least one volume");

@@ -27,6 +27,8 @@ int64_t number_in(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? number : -1;
 }
 
+constexpr const char* renumber = "; number the classes anew, here and in the values of the masks";
+
 /// {"0": "a", "1": "b"} or {"a": 0, "b": 1} as {a, b}.
 std::vector<std::string> names_by_number(const Json& json, const char* key, std::string_view where) {
   const auto& members = part(json, key, where).members();
@@ -43,7 +45,8 @@ std::vector<std::string> names_by_number(const Json& json, const char* key, std:
       name = left;
     }
     require<DataError>(number >= 0 && number < static_cast<int64_t>(names.size()) && !seen[number], where,
-                       ": '", key, "' must be numbered 0 .. ", names.size() - 1, ", got ", quote(left, 40));
+                       ": '", key, "' must be numbered 0 .. ", names.size() - 1, " without a gap, got ",
+                       quote(left, 40), key == std::string_view("labels") ? renumber : "");
     seen[number] = true;
     names[number] = std::move(name);
   }
@@ -91,6 +94,13 @@ Json numbered(const std::vector<std::string>& names) {
 DecathlonIndex parse_decathlon(std::string_view text, const std::string& folder, std::string_view where) {
   const Json json = Json::parse(text, where);
   require<DataError>(json.is_object(), where, ": must be a JSON object");
+  // Its files are one for each channel, and no list names them.
+  require<DataError>(
+      json.find("channel_names") == nullptr || json.find("modality") != nullptr, where,
+      ": is of a set of nnU-Net v2 ('channel_names', a file for each channel, case_0000.nii.gz), "
+      "which is not read; write it as the Medical Segmentation Decathlon does: one file a case with "
+      "its channels along the fourth axis, 'modality' for 'channel_names', and a list 'training' of "
+      "{'image': ..., 'label': ...}");
   DecathlonIndex index;
   if (const Json* name = json.find("name")) {
     index.name = name->string_or("");

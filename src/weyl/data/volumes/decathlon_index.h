@@ -21,7 +21,7 @@ struct DecathlonIndex {
 
 /// Reads the text of one; paths in it are relative to `folder`. Labels may be {"0": "background"} or
 /// {"background": 0}. DataError naming `where`: no JSON, a part that is missing, numbers of labels or
-/// modalities that are not 0, 1, 2 ..., a path that leads out of the folder, no case at all.
+/// modalities that are not 0, 1, 2 ..., a set of nnU-Net v2 (with what to do about it), a path that leads out of the folder, no case at all.
 DecathlonIndex parse_decathlon(std::string_view text, const std::string& folder, std::string_view where);
 /// `folder`/dataset.json; the files that it names are not looked at.
 DecathlonIndex read_decathlon(const std::string& folder);

@@ -3,6 +3,7 @@
 
 #include "weyl/data/base/open_request.h"
 #include "weyl/data/volumes/decathlon.h"
+#include "weyl/data/volumes/decathlon_index.h"
 #include "weyl/data/volumes/files.h"
 #include "weyl/data/volumes/nifti.h"
 
@@ -25,6 +26,10 @@ std::shared_ptr<const Dataset> VolumeFiles::open(const OpenRequest& request) {
 
 bool VolumeFiles::lays_out(const std::string& folder) {
   return is_decathlon_folder(folder);
+}
+
+void VolumeFiles::require_index(const std::string& folder) {
+  read_decathlon(folder);
 }
 
 NamedSets VolumeFiles::sets(const std::string& folder) {

@@ -16,6 +16,7 @@ struct VolumeFiles {
   static std::shared_ptr<const Dataset> open(const OpenRequest& request);
   static bool lays_out(const std::string& folder);
   static NamedSets sets(const std::string& folder);
+  static void require_index(const std::string& folder);
   static FoundData draft(const std::string& path);
 };
 

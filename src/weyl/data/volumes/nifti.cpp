@@ -459,6 +459,35 @@ NiftiOrientation orientation_of(const NiftiAffine& affine) {
   return best;
 }
 
+std::string axis_codes(const NiftiAffine& affine) {
+  const NiftiOrientation found = orientation_of(affine);
+  std::string codes = "???";
+  for (size_t d = 0; d < 3; ++d) {
+    codes[static_cast<size_t>(found.axis[d])] = (found.flipped[d] ? "LPI" : "RAS")[d];
+  }
+  return codes;
+}
+
+std::string doubt_of_sizes(const NiftiHeader& header) {
+  const NiftiGeometry& g = header.geometry;
+  if (g.sform_code <= 0) {
+    return {};
+  }
+  constexpr double kApart = 1e-3;
+  std::array<double, 3> sform{}, pixdim{};
+  bool differ = false;
+  for (size_t c = 0; c < 3; ++c) {
+    sform[c] = std::hypot(g.srow[c], g.srow[4 + c], g.srow[8 + c]);
+    pixdim[c] = std::abs(g.pixdim[c + 1]);
+    differ =
+        differ || (pixdim[c] > 0 && std::abs(sform[c] - pixdim[c]) > kApart * std::max(sform[c], pixdim[c]));
+  }
+  const auto sizes = [](const std::array<double, 3>& x) { return text(x[0], " x ", x[1], " x ", x[2]); };
+  return differ ? text("the sform has voxels of ", sizes(sform), ", which are taken, pixdim has ",
+                       sizes(pixdim), "; a resampled file may have kept an old sform")
+                : "";
+}
+
 Nifti parse_nifti(std::span<const std::byte> file, std::string_view where, uint64_t limit) {
   return parse(file, where, limit);
 }

@@ -56,6 +56,13 @@ struct NiftiOrientation {
 };
 NiftiOrientation orientation_of(const NiftiAffine& affine);
 
+/// The directions of i, j and k, a letter each: R L, A P, S I, so "LPS" runs to the left, to the back and upwards.
+std::string axis_codes(const NiftiAffine& affine);
+
+/// Where the sform has other voxel sizes than pixdim, by more than a thousandth, both of them; empty where not. The sform
+/// is what affine_of takes, by the standard, but a program that resampled the volume may have left it as it was.
+std::string doubt_of_sizes(const NiftiHeader& header);
+
 /// The header with its stored values (native byte order), x fastest.
 struct Nifti {
   NiftiHeader header;
