@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <span>
 
 #include "tests/data/atoms/molecule_frames.h"
 #include "tests/data/folder.h"
@@ -218,6 +219,42 @@ TEST(Deepmd, SetsFollowOneAnother) {
   EXPECT_EQ(open_frames(fixtures + "deepmd")->unit_of("virial"), "eV");
 }
 
+const std::string reports = WEYL_SOURCE_DIR "/tests/fixtures/reports/";
+
+TEST(Deepmd, MixedTypesAreThoseOfEachFrame) {
+  const auto frames = read(reports + "14_D5_mixed");
+  ASSERT_EQ(frames.size(), 20);
+  for (size_t t = 0; t < 10; ++t) {
+    EXPECT_EQ(frames[t].numbers, (std::vector{8, 1, 1})) << t;  // real_atom_types 1 0 0 of the map H O C
+  }
+  EXPECT_EQ(frames[10].numbers, (std::vector{1, 8, 1}));
+  EXPECT_EQ(frames[10].value("real_atom_types"), nullptr);
+}
+
+TEST(Deepmd, TypesWithoutAMapAreNamedByTheReadersCaller) {
+  const std::string path = reports + "14_D4_no_type_map";
+  EXPECT_EQ(
+      message_of<DataError>([&] { read(path); }),
+      path +
+          "/type_map.raw: is missing, it says which element a type is; write it, a symbol a line, or name "
+          "the types in their order by data.molecules.elements of a config");
+  const auto first = [&](const std::string& from, const std::vector<std::string>& symbols) {
+    const auto reader = open_frames(from);
+    reader->name_types(symbols);
+    AtomsFrame frame;
+    EXPECT_TRUE(reader->next(frame));
+    return frame.numbers;
+  };
+  EXPECT_EQ(first(path, {"H", "O"}), (std::vector{8, 1, 1}));
+  EXPECT_EQ(first(path, {"C", "N", "O"}), (std::vector{7, 6, 6}));
+  EXPECT_EQ(message_of<DataError>([&] { first(path, {"H"}); }),
+            path + "/type.raw: a type must be one of the 1 of data.molecules.elements, from 0, got 1");
+  EXPECT_EQ(first(fixtures + "deepmd", {"C", "N"}), (std::vector{8, 1, 1}));  // which has a map
+  const Folder folder;                                                        // of systems: each is named
+  std::filesystem::copy(path, folder / "a", std::filesystem::copy_options::recursive);
+  EXPECT_EQ(first(folder.path(), {"H", "O"}), (std::vector{8, 1, 1}));
+}
+
 /// A system of one atom and two frames, which a test may spoil.
 struct System {
   Folder folder;
@@ -276,7 +313,18 @@ TEST(Deepmd, BrokenFoldersAreRefusedByFile) {
   expect([&](const System& s) { npy(s, "box.npy", Reals(18, 1), {2, 9}); },
          "box.npy: row 1: the lattice vectors must be linearly independent");
   expect([&](const System& s) { npy(s, "real_atom_types.npy", {0, 0}, {2, 1}); },
-         "systems of mixed types are not read");
+         "real_atom_types.npy: must be integers, got type F64");
+  const auto mixed = [](const System& s, const Integers& types, std::vector<int64_t> shape) {
+    const auto bytes = std::as_bytes(std::span(types));
+    write_npy(s.folder / "set.000/real_atom_types.npy",
+              Array{ElementType::i64, std::move(shape), {bytes.begin(), bytes.end()}});
+  };
+  expect([&](const System& s) { mixed(s, {0, 1}, {2, 1}); },
+         "real_atom_types.npy: row 2: a type must be one of the 1 of type_map.raw, from 0, got 1");
+  expect([&](const System& s) { mixed(s, {0, -1}, {2, 1}); },
+         "from 0, got -1 (a virtual atom, which is not read)");
+  expect([&](const System& s) { mixed(s, {0, 0}, {1, 2}); },
+         "real_atom_types.npy: must be numbers of shape [2, 1], got I64 of [1, 2]");
   expect([](const System& s) { s.write("set.000/energy.npy", "no array"); }, "energy.npy: must begin with");
   const System free;
   std::filesystem::remove(free.folder / "set.000/box.npy");

@@ -274,5 +274,15 @@ TEST(DeclaredSchema, OfMoleculesNeedsNoFiles) {
   EXPECT_FALSE(labels[7].extensive);  // gap
 }
 
+TEST(Molecules, TypesWithoutNamesAreTheElementsInTheirOrder) {
+  MoleculesDataOptions o{.path = WEYL_SOURCE_DIR "/tests/fixtures/reports/14_D4_no_type_map",
+                         .elements = {"H", "O"}};
+  for (const Keep keep : {Keep::in_memory, Keep::on_disk}) {
+    const Splits splits = open_set(o, keep);
+    const Batch batch = splits.train->batch(std::vector<int64_t>{1, 0});
+    EXPECT_TRUE(at::equal(points_of(batch).types, at::tensor({1, 0, 0, 1, 0, 0}, at::kLong)));
+  }
+}
+
 }  // namespace molecules_test
 }  // namespace weyl

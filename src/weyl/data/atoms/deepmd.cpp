@@ -60,29 +60,71 @@ DeepmdReader::DeepmdReader(const std::string& folder) : folder_(folder) {
 
 void DeepmdReader::read_types() {
   const std::string map_path = (fs::path(folder_) / "type_map.raw").string();
-  require<DataError>(fs::exists(map_path), map_path, ": is missing, it says which element a type is");
-  std::vector<int> elements;
-  each_word(map_path, [&](std::string_view word, const TextLines& lines) {
-    const int z = atomic_number(word);
-    if (z <= 0) {
-      lines.check(false, unknown_element(word));
-    }
-    elements.push_back(z);
-  });
+  mapped_ = fs::exists(map_path);
+  if (mapped_) {
+    each_word(map_path, [&](std::string_view word, const TextLines& lines) {
+      const int z = atomic_number(word);
+      if (z <= 0) {
+        lines.check(false, unknown_element(word));
+      }
+      elements_.push_back(z);
+    });
+  }
   each_word((fs::path(folder_) / "type.raw").string(), [&](std::string_view word, const TextLines& lines) {
     const auto type = parse_integer(word);
-    if (!type || *type < 0 || *type >= static_cast<int64_t>(elements.size())) {
-      lines.check(false, "a type must be one of the ", elements.size(), " of type_map.raw, from 0, got ",
-                  quote(word, 40));
+    if (!type || *type < 0 || (mapped_ && *type >= std::ssize(elements_))) {
+      lines.check(
+          false, "a type must be ",
+          mapped_ ? text("one of the ", elements_.size(), " of type_map.raw, from 0") : "a number from 0",
+          ", got ", quote(word, 40));
     }
-    numbers_.push_back(elements[*type]);
+    types_.push_back(*type);
   });
+}
+
+void DeepmdReader::name_types(const std::vector<std::string>& symbols) {
+  if (mapped_) {
+    return;
+  }
+  elements_.clear();
+  for (const std::string& symbol : symbols) {
+    elements_.push_back(atomic_number(symbol));
+  }
+}
+
+/// The elements of types. DataError: nobody says which one a type is.
+std::vector<int> DeepmdReader::numbers_of(std::span<const int64_t> types, const std::string& where) const {
+  require<DataError>(
+      !elements_.empty(), (fs::path(folder_) / "type_map.raw").string(),
+      ": is missing, it says which element a type is; write it, a symbol a line, or name the types in "
+      "their order by data.molecules.elements of a config");
+  std::vector<int> numbers;
+  for (const int64_t type : types) {
+    const bool named = type >= 0 && type < std::ssize(elements_) && elements_[static_cast<size_t>(type)] > 0;
+    require<DataError>(named, where, ": a type must be one of the ", elements_.size(), " of ",
+                       mapped_ ? "type_map.raw" : "data.molecules.elements", ", from 0, got ", type,
+                       type == -1 ? " (a virtual atom, which is not read)" : "");
+    numbers.push_back(elements_[static_cast<size_t>(type)]);
+  }
+  return numbers;
+}
+
+void DeepmdReader::read_mixed_types(const std::string& path) {
+  mixed_.clear();
+  if (!fs::exists(path)) {
+    return;
+  }
+  const Array array = read_npy(path);
+  const std::vector<int64_t> shape{frames_, std::ssize(types_)};
+  require<DataError>(array.shape == shape, path, ": must be numbers of shape ", shape_text(shape), ", got ",
+                     name_of(array.type), " of ", shape_text(array.shape));
+  mixed_ = integers_of(array, path);
 }
 
 /// As its name and shape say.
 DeepmdReader::Series DeepmdReader::series_of(const std::string& path, Array array) const {
   const std::string name = fs::path(path).stem().string();
-  const auto n = static_cast<int64_t>(numbers_.size());
+  const auto n = std::ssize(types_);
   const int64_t row = static_cast<int64_t>(array.bytes.size()) / size_of(array.type) / frames_;
   Series to{name, path, std::move(array), 0, row};
   const auto expect = [&](int64_t expected) {
@@ -110,8 +152,6 @@ void DeepmdReader::open_set(const std::string& set) {
   const std::string coordinates = (fs::path(set) / "coord.npy").string();
   require<DataError>(fs::exists(coordinates), coordinates, ": is missing");
   const std::string mixed = (fs::path(set) / "real_atom_types.npy").string();
-  require<DataError>(!fs::exists(mixed), mixed,
-                     ": systems of mixed types are not read; write one folder for each");
   series_.clear();
   next_ = 0;
   bool box = false;
@@ -120,8 +160,9 @@ void DeepmdReader::open_set(const std::string& set) {
   require<DataError>(frames_ > 0, coordinates, ": must have a row for each frame, got ",
                      shape_text(first.shape));
   series_.push_back(series_of(coordinates, std::move(first)));
+  read_mixed_types(mixed);
   for (const auto& path : paths_in(set, "", ".npy")) {
-    if (path == coordinates) {
+    if (path == coordinates || path == mixed) {
       continue;
     }
     Array array = read_npy(path);
@@ -147,7 +188,13 @@ bool DeepmdReader::next(AtomsFrame& frame) {
   }
   const int64_t t = next_++;
   frame = {};
-  frame.numbers = numbers_;
+  const auto types = std::span<const int64_t>(mixed_.empty() ? types_ : mixed_);
+  const size_t atoms = types_.size();
+  frame.numbers =
+      mixed_.empty()
+          ? numbers_of(types, (fs::path(folder_) / "type.raw").string())
+          : numbers_of(types.subspan(static_cast<size_t>(t) * atoms, atoms),
+                       text((fs::path(sets_[set_ - 1]) / "real_atom_types.npy").string(), ": row ", next_));
   for (const auto& series : series_) {
     const int64_t begin = series.row * t;
     const auto finite = [&] {

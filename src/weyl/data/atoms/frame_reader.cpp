@@ -43,10 +43,11 @@ class Chain : public FrameReader {
       if (!following) {
         return false;
       }
-      reader_ = std::move(following);
+      begin(std::move(following));
     }
     return true;
   }
+  void name_types(const std::vector<std::string>& symbols) override { symbols_ = symbols; }
   std::string where() const override { return reader_ ? reader_->where() : std::string(); }
   std::string_view unit_of(std::string_view name) const override {
     return reader_ ? reader_->unit_of(name) : std::string_view();
@@ -59,7 +60,10 @@ class Chain : public FrameReader {
   }
 
  protected:
-  void begin(std::unique_ptr<FrameReader> reader) { reader_ = std::move(reader); }
+  void begin(std::unique_ptr<FrameReader> reader) {
+    reader_ = std::move(reader);
+    reader_->name_types(symbols_);
+  }
   FrameReader& current() { return *reader_; }
 
  private:
@@ -67,6 +71,7 @@ class Chain : public FrameReader {
   virtual std::unique_ptr<FrameReader> open_next() = 0;
 
   std::unique_ptr<FrameReader> reader_;
+  std::vector<std::string> symbols_;  // of types
 };
 
 class FolderReader : public Chain {

@@ -32,6 +32,9 @@ class FrameReader {
   /// What the file says of its units and the reader does not understand, for messages: "'units' = 'metal'"; empty where
   /// there is nothing of the kind.
   virtual std::string_view unread_units() const { return {}; }
+  /// Symbols of the types in their order, for files that number types without saying what they are. Other files, and
+  /// other formats, keep their own elements.
+  virtual void name_types(const std::vector<std::string>& /*symbols*/) {}
   /// How many frames there are, of a format that knows it without reading them, and can go to any.
   virtual std::optional<int64_t> count() const { return std::nullopt; }
   /// Where `count` says it: `next` then gives the frame of this index, from 0.

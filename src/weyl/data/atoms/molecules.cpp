@@ -9,6 +9,7 @@
 
 #include "weyl/carriers/dataset.h"
 #include "weyl/core/check.h"
+#include "weyl/core/elements.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/text_number.h"
 #include "weyl/data/base/parts.h"
@@ -16,12 +17,28 @@
 
 namespace weyl {
 
+namespace {
+
+/// The frames of a path; the elements of a layout name the types of files that only number them. A list of all
+/// elements, as models have it that were given none, names nothing: its first is none.
+std::unique_ptr<FrameReader> open_frames_of(const std::string& path,
+                                            const std::vector<std::string>& elements) {
+  auto reader = open_frames(path);
+  if (std::ranges::all_of(elements, [](const std::string& symbol) { return atomic_number(symbol) > 0; })) {
+    reader->name_types(elements);
+  }
+  return reader;
+}
+
+}  // namespace
+
 StreamedFrames::StreamedFrames(std::string path, const FrameLayout& layout, FrameCollector::Labels labels,
                                std::function<bool(const AtomsFrame&)> wanted)
     : path_(std::move(path)),
+      elements_(layout.elements),
       wanted_(std::move(wanted)),
       states_(layout.states.size()),
-      reader_(open_frames(path_)),
+      reader_(open_frames_of(path_, elements_)),
       collector_(layout, *reader_, labels) {
   for (int64_t frame = 0; reader_->next(frame_); ++frame) {
     if (wanted_ && !wanted_(frame_)) {
@@ -58,7 +75,7 @@ bool StreamedFrames::next() const {
 /// Sees to it that the sample is one of those that `next` comes to.
 void StreamedFrames::go_to(int64_t sample) const {
   if (reader_ == nullptr || (at_ > sample && !reader_->count())) {
-    reader_ = open_frames(path_);
+    reader_ = open_frames_of(path_, elements_);
     collector_.follow(*reader_);
     at_ = 0;
   }
@@ -157,7 +174,7 @@ HeldFrames read_all(const std::string& path, const FrameLayout& layout, FrameCol
     auto isolated = streamed->isolated();
     return {std::move(streamed), std::move(channels), layout.states, std::move(isolated)};
   }
-  const auto reader = open_frames(path);
+  const auto reader = open_frames_of(path, layout.elements);
   FrameCollector collector(layout, *reader, labels);
   std::vector<std::vector<uint16_t>> channels(layout.states.size());
   std::vector<int64_t> isolated;

@@ -38,6 +38,7 @@ class StreamedFrames : public Dataset {
   Batch ascending(std::span<const int64_t> indices) const;
 
   std::string path_;
+  std::vector<std::string> elements_;  // of the layout
   std::function<bool(const AtomsFrame&)> wanted_;
   std::vector<int64_t> sizes_;
   std::vector<int64_t> frames_;  // which frame a sample is; empty: all frames are samples
