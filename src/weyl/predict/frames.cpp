@@ -250,6 +250,7 @@ PredictedFrames predict_frames(FilePredictor& predictor, FrameReader& reader,
   const FrameLayout layout =
       as_told(layout_of(asked(predictor.subject().recipe.data)), predictor.interface());
   require_of_frames(predictor, layout);
+  reader.name_types(layout.elements);
   predictor.give_stress();
   WaitingFrames waiting(predictor, layout, reader, calls.warn);
   PredictedFrames result;

@@ -249,6 +249,8 @@ TEST(Deepmd, TypesWithoutAMapAreNamedByTheReadersCaller) {
   EXPECT_EQ(first(path, {"C", "N", "O"}), (std::vector{7, 6, 6}));
   EXPECT_EQ(message_of<DataError>([&] { first(path, {"H"}); }),
             path + "/type.raw: a type must be one of the 1 of data.molecules.elements, from 0, got 1");
+  EXPECT_NE(message_of<DataError>([&] { first(path, {"X", "H", "He"}); }).find("is missing"),
+            std::string::npos);
   EXPECT_EQ(first(fixtures + "deepmd", {"C", "N"}), (std::vector{8, 1, 1}));  // which has a map
   const Folder folder;                                                        // of systems: each is named
   std::filesystem::copy(path, folder / "a", std::filesystem::copy_options::recursive);

@@ -83,7 +83,8 @@ void DeepmdReader::read_types() {
 }
 
 void DeepmdReader::name_types(const std::vector<std::string>& symbols) {
-  if (mapped_) {
+  const bool named = std::ranges::all_of(symbols, [](const std::string& s) { return atomic_number(s) > 0; });
+  if (mapped_ || !named) {
     return;
   }
   elements_.clear();
@@ -100,7 +101,7 @@ std::vector<int> DeepmdReader::numbers_of(std::span<const int64_t> types, const 
       "their order by data.molecules.elements of a config");
   std::vector<int> numbers;
   for (const int64_t type : types) {
-    const bool named = type >= 0 && type < std::ssize(elements_) && elements_[static_cast<size_t>(type)] > 0;
+    const bool named = type >= 0 && type < std::ssize(elements_);
     require<DataError>(named, where, ": a type must be one of the ", elements_.size(), " of ",
                        mapped_ ? "type_map.raw" : "data.molecules.elements", ", from 0, got ", type,
                        type == -1 ? " (a virtual atom, which is not read)" : "");

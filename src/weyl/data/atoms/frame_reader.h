@@ -32,8 +32,9 @@ class FrameReader {
   /// What the file says of its units and the reader does not understand, for messages: "'units' = 'metal'"; empty where
   /// there is nothing of the kind.
   virtual std::string_view unread_units() const { return {}; }
-  /// Symbols of the types in their order, for files that number types without saying what they are. Other files, and
-  /// other formats, keep their own elements.
+  /// Symbols of the types in their order, for files that number types without saying what they are; others, and other
+  /// formats, keep their own elements. A list in which some symbol is no element names nothing: that of all atomic
+  /// numbers, from "X" on, is what a model has that was given none.
   virtual void name_types(const std::vector<std::string>& /*symbols*/) {}
   /// How many frames there are, of a format that knows it without reading them, and can go to any.
   virtual std::optional<int64_t> count() const { return std::nullopt; }

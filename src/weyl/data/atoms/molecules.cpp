@@ -9,7 +9,6 @@
 
 #include "weyl/carriers/dataset.h"
 #include "weyl/core/check.h"
-#include "weyl/core/elements.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/text_number.h"
 #include "weyl/data/base/parts.h"
@@ -19,14 +18,11 @@ namespace weyl {
 
 namespace {
 
-/// The frames of a path; the elements of a layout name the types of files that only number them. A list of all
-/// elements, as models have it that were given none, names nothing: its first is none.
+/// The frames of a path; the elements of a layout name the types of files that only number them.
 std::unique_ptr<FrameReader> open_frames_of(const std::string& path,
                                             const std::vector<std::string>& elements) {
   auto reader = open_frames(path);
-  if (std::ranges::all_of(elements, [](const std::string& symbol) { return atomic_number(symbol) > 0; })) {
-    reader->name_types(elements);
-  }
+  reader->name_types(elements);
   return reader;
 }
 
