@@ -41,6 +41,10 @@ TEST_F(BrokenMeshes, AreRefusedWithOneLine) {
   mesh_refused("cut.obj", "line 9: a face must have at least 3 corners, got 2");
   write_bytes(at("flat.obj"), obj + "f 1 1 2\n");
   mesh_refused("flat.obj", "triangle 4 must have an area, it has none (corners 0, 0, 1)");
+  const std::string e = "1e-200";  // whose cube is 0
+  write_bytes(at("tiny.obj"), "v 0 0 0\nv " + e + " 0 0\nv 0 " + e + " 0\nv 0 0 " + e +
+                                  "\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
+  mesh_refused("tiny.obj", "the mesh must enclose a volume that float32 holds, got 0");
   mesh_refused("none.obj", "");
   // The control: the mesh that these were made from is a body.
   const Outcome made = weyl_program(

@@ -19,6 +19,7 @@
 ///   open(request)          a path that it takes, as a data set                    [open_file, data inspect]
 ///   sets(folder)           the splits of a folder that it lays out                [data inspect]
 ///   sound_sets(folder, faults)   the same without the broken files, with a line for each in `faults`
+///   require_index(folder)  DataError: the file that says what the others are cannot be read, so that they say nothing
 ///   draft(path)            what a config for a path that it takes or lays out should say (base/draft.h);
 ///                          without tasks: the path is a part of a data set        [config new]
 ///   inspect(path, report)  what `data inspect` says of a path that is no data set

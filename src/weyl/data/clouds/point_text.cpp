@@ -5,9 +5,11 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <system_error>
 
 #include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
@@ -302,6 +304,9 @@ struct TextBeginning {
 };
 
 TextBeginning beginning_of(const std::string& path) {
+  if (std::error_code error; !std::filesystem::is_regular_file(path, error)) {
+    return {};  // of a pipe nobody may write
+  }
   std::ifstream file(path, std::ios::binary);
   std::string begin(8192, '\0');
   file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
