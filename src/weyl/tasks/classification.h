@@ -31,7 +31,8 @@ class Classification : public Task {
 
   void prepare(Batch& batch, const Interface& model) const override;
   std::vector<Tensor> loss_weights(const Batch& batch, const Interface& model) const override;
-  Step step(Model& model, const Batch& batch, const LossShares& shares = {}) const override;  // no predictions while the model trains
+  Step step(Model& model, const Batch& batch,
+            const LossShares& shares = {}) const override;  // no predictions while the model trains
   Named predict(Model& model, const Batch& batch) const override;
 
   std::unique_ptr<Meter> meter(const Interface& model) const override;

@@ -252,7 +252,8 @@ std::vector<Tensor> ForceField::loss_weights(const Batch& batch, const Interface
   }
   if (learns_forces(options_)) {
     const Tensor numbers = known(kForces).select(1, 0);
-    weights.push_back((options_.force_loss == ForceLaw::norm ? numbers.all(1) : numbers).sum().to(at::kDouble));
+    weights.push_back(
+        (options_.force_loss == ForceLaw::norm ? numbers.all(1) : numbers).sum().to(at::kDouble));
   }
   if (learns_stress(options_)) {
     const Points& points = force_field_points(batch.input);
@@ -277,7 +278,7 @@ Step ForceField::step(Model& model, const Batch& batch, const LossShares& shares
   const Tensor atoms = counts_of(points.graphs, a.reference);
   Tensor loss = (a.energy.sum() * 0).to(dtype);  // keeps its graph when no label of the batch is known
   const double unit = options_.normalise ? 1 : statistics_.scale();  // of the errors in the loss
-  size_t term = 0;  // of loss_weights
+  size_t term = 0;                                                   // of loss_weights
   const auto add = [&](double weight, auto law, const Tensor& said, const Tensor& target) {
     const Tensor known = at::isnan(target).logical_not();
     const Tensor error = (said - target.to(said.scalar_type())).to(dtype) * unit;

@@ -357,10 +357,10 @@ Step Property::step(Model& model, const Batch& batch, const LossShares& shares) 
   const Tensor scales = scales_.defined() ? to_device(scales_, y.device()) : at::ones({count()}, r.options());
   const Tensor target = (targets_of(batch, options_.targets) - r) / scales;
   const Tensor error = (y - target.to(y.scalar_type())).to(model.dtype());
-  const Tensor loss = (y.sum() * 0).to(error.scalar_type()) +
-                      shared(mean_error(options_.loss, options_.huber_delta, error,
-                                        at::isnan(target).logical_not()),
-                             shares, 0);
+  const Tensor loss =
+      (y.sum() * 0).to(error.scalar_type()) +
+      shared(mean_error(options_.loss, options_.huber_delta, error, at::isnan(target).logical_not()), shares,
+             0);
   return {loss, named(y.detach().to(at::kDouble) * scales + r)};
 }
 

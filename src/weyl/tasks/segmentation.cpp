@@ -21,7 +21,7 @@
 namespace weyl {
 namespace {
 
-constexpr size_t kCells = 0, kSamples = 1;  // of Segmentation::loss_weights
+constexpr size_t kCellTerm = 0, kSampleTerm = 1;  // of Segmentation::loss_weights
 
 }  // namespace
 
@@ -46,19 +46,19 @@ Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const Segme
       return w.defined() ? (x.reshape({-1}) * w).sum() / weight_of(w) : x.mean();
     };
     if (o.cross_entropy > 0) {
-      add(o.cross_entropy, mean(-right), kCells);
+      add(o.cross_entropy, mean(-right), kCellTerm);
     }
     if (o.focal > 0) {
       // (1 - p)^gamma has no finite slope at p = 1 for gamma < 1
       const Tensor wrong = (1 - right.exp()).clamp_min(1e-7);
-      add(o.focal, mean(-o.focal_alpha * wrong.pow(o.focal_gamma) * right), kCells);
+      add(o.focal, mean(-o.focal_alpha * wrong.pow(o.focal_gamma) * right), kCellTerm);
     }
   }
   if (o.dice > 0) {
     const Tensor p = logp.slice(1, 1).exp();  // without class 0
     const Tensor g = at::one_hot(y.squeeze(1), K).transpose(1, 2).slice(1, 1).to(p.scalar_type());
     const Tensor both = (p * g).sum(2), sum = p.sum(2) + g.sum(2);
-    add(o.dice, 1 - ((2 * both + 1) / (sum + 1)).mean(), kSamples);
+    add(o.dice, 1 - ((2 * both + 1) / (sum + 1)).mean(), kSampleTerm);
   }
   return loss;
 }

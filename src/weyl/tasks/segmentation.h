@@ -48,7 +48,8 @@ class Segmentation : public Task {
 
   void prepare(Batch& batch, const Interface& model) const override;
   std::vector<Tensor> loss_weights(const Batch& batch, const Interface& model) const override;
-  Step step(Model& model, const Batch& batch, const LossShares& shares = {}) const override;  // no predictions while the model trains
+  Step step(Model& model, const Batch& batch,
+            const LossShares& shares = {}) const override;  // no predictions while the model trains
   /// With windows: grid and result then stay on the CPU, windows go to the model's device one by one.
   bool moves_inputs() const override { return !options_.window.size.empty(); }
   std::vector<int64_t> window() const override { return options_.window.size; }
