@@ -71,6 +71,7 @@ void expect_cut_like_whole(Model& model, const Task& task, const Batch& all, con
 class Sums : public PointsModel {
  public:
   explicit Sums(const Interface& interface) : PointsModel(interface) {
+    const BuildOn wide(at::kCPU, at::kDouble);
     a_ = parameter("a", at::full({1}, 0.3, at::kDouble));
     b_ = parameter("b", at::full({1}, -0.2, at::kDouble));
   }
@@ -158,6 +159,7 @@ TEST(Accumulate, TrajectoriesByNumbers) {
 class Logits : public GridModel {
  public:
   explicit Logits(const Interface& interface) : GridModel(interface) {
+    const BuildOn wide(at::kCPU, at::kDouble);
     const int64_t classes = this->interface.outputs[0].channels;
     at::manual_seed(8);
     a_ = parameter("a", at::randn({classes}, at::kDouble));
@@ -220,6 +222,7 @@ TEST(Accumulate, CellsByTheWeightsOfTheirClasses) {
 class Gaps : public PosesModel {
  public:
   explicit Gaps(const Interface& interface) : PosesModel(interface) {
+    const BuildOn wide(at::kCPU, at::kDouble);
     a_ = parameter("a", at::full({1}, 0.7, at::kDouble));
     b_ = parameter("b", at::full({1}, -0.2, at::kDouble));
   }
@@ -259,6 +262,7 @@ TEST(Accumulate, SequencesOfPosesByTheirNumber) {
 class Motor : public PointsModel {
  public:
   explicit Motor(const Interface& interface) : PointsModel(interface) {
+    const BuildOn wide(at::kCPU, at::kDouble);
     parts_ = parameter("parts", at::linspace(-0.2, 0.3, 8, at::kDouble));
   }
   Named forward(const Points& p) override {

@@ -182,7 +182,6 @@ TEST(TrajectoryWork, OfTheReportedCurvesFits) {
   ASSERT_EQ(frames.size(), 27u);
   const auto law = work_law(frames);
   ASSERT_TRUE(law);
-  EXPECT_NEAR(law->slope, 1, 0.1);
   EXPECT_FALSE(law->is_wrong()) << work_fault(*law, "");
 }
 
