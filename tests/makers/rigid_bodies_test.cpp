@@ -405,6 +405,19 @@ TEST_F(RigidBodiesMaker, RefusesWhatCannotBe) {
   EXPECT_FALSE(fs::exists(folder / "none"));
 }
 
+// A mesh that is longer than the room in which scenes begin, two cubes 50 apart, stands out of it.
+TEST_F(RigidBodiesMaker, AMeshMayBeLargerThanTheRoom) {
+  const Folder folder;
+  RigidBodiesMakerOptions options;
+  options.shapes.clear();
+  options.meshes = {WEYL_SOURCE_DIR "/tests/fixtures/reports/06_two_solids.stl"};
+  options.objects = {1, 1};
+  options.train = options.valid = options.test = 1;
+  EXPECT_NO_THROW(make_rigid_bodies(options, folder / "made"));
+  const RigidScenesFile made(folder / "made/train.safetensors");
+  EXPECT_EQ(made.shapes().at(0).mesh.vertices.size(), 16u * 3);
+}
+
 // Bullet keeps the parts of a body in a tree, of which parts in a row, as a file has them, would make a chain: seconds for
 // these, and as deep as they are many.
 TEST_F(RigidBodiesMaker, ABodyMayHaveManyPartsInARow) {

@@ -274,7 +274,7 @@ TEST(DeclaredSchema, OfMoleculesNeedsNoFiles) {
   EXPECT_FALSE(labels[7].extensive);  // gap
 }
 
-TEST(Molecules, TypesWithoutNamesAreTheElementsInTheirOrder) {
+TEST(MoleculesOfDeepmd, TypesWithoutNamesAreTheElementsInTheirOrder) {
   MoleculesDataOptions o{.path = WEYL_SOURCE_DIR "/tests/fixtures/reports/14_D4_no_type_map",
                          .elements = {"H", "O"}};
   for (const Keep keep : {Keep::in_memory, Keep::on_disk}) {

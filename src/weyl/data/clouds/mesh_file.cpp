@@ -226,12 +226,13 @@ class ObjReader {
     } else if (word == "f") {
       read_face(line);
     } else if (word == "o") {
-      named_.push_back({std::string(take_word(line)), at_, mesh_.vertex_count()});
+      named_.push_back(
+          {std::string(take_word(line)), at_, mesh_.vertex_count(), std::ssize(mesh_.triangles)});
     }
   }
 
-  /// An object whose vertices no face has is one whose faces were lost: its vertices would be nowhere. The faces may
-  /// stand in another object, as some programs write all vertices first.
+  /// An object without faces, whose vertices no face of another has, is one whose faces were lost: its vertices would be
+  /// nowhere. The faces may stand in another object, as some programs write all vertices first.
   void require_faces() const {
     std::vector<bool> used(mesh_.vertex_count(), false);
     for (const int64_t corner : mesh_.triangles) {
@@ -240,8 +241,9 @@ class ObjReader {
     for (size_t k = 0; k < named_.size(); ++k) {
       const int64_t begin = named_[k].vertices;
       const int64_t end = k + 1 < named_.size() ? named_[k + 1].vertices : mesh_.vertex_count();
-      const bool lost =
-          begin < end && std::find(used.begin() + begin, used.begin() + end, true) == used.begin() + end;
+      const int64_t corners = k + 1 < named_.size() ? named_[k + 1].corners : std::ssize(mesh_.triangles);
+      const bool lost = begin < end && named_[k].corners == corners &&
+                        std::find(used.begin() + begin, used.begin() + end, true) == used.begin() + end;
       require<DataError>(!lost, where_, ": line ", named_[k].line, ": object ", quote(named_[k].name, 40),
                          " must have faces, it has vertices alone");
     }
@@ -286,10 +288,10 @@ class ObjReader {
   std::string_view where_;
   int64_t at_ = 0;
   Mesh mesh_;
-  /// An object with the line that names it and the vertices before it.
+  /// An object with the line that names it, and the vertices and corners of triangles before it.
   struct Named {
     std::string name;
-    int64_t line, vertices;
+    int64_t line, vertices, corners;
   };
   std::vector<Named> named_;
 };

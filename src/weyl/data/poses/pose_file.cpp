@@ -194,7 +194,9 @@ class PoseReader {
     const auto columns = columns_of(line, commas_);
     for (const auto& [at, header] : headers_) {
       const auto names = columns_of(header, header.find(',') != std::string_view::npos);
-      if (const auto by = names.size() == columns.size() ? columns_by_names(names) : std::nullopt) {
+      const auto by = names.size() == columns.size() ? columns_by_names(names) : std::nullopt;
+      if (by &&
+          (format_ != PoseFormat::kitti || by->is_matrix)) {  // a format that was asked for is not overruled
         places_ = *by;
         names_known_ = true;
       }

@@ -311,17 +311,20 @@ bool add_object(RigidWorld& world, const std::vector<BodyShape>& shapes, Stream&
   object.restitution = material.restitution;
   world.add(shape, {object.scale, object.mass, object.friction, object.restitution});
   const auto bounds = bounds_of(shape);
-  for (int trial = 0; trial < kTrials; ++trial) {
+  bool ever_fits = false;
+  // What is too large for the room in every orientation stands out of it: on its lower side, in its middle.
+  for (int trial = 0; trial < (ever_fits ? kTrials : 2 * kTrials); ++trial) {
     const Quaternion q = draw_quaternion(stream);
     const auto box = turned(bounds, object.scale, q);
     ScenePlace position;
     bool fits = true;
     for (int d = 0; d < 3; ++d) {
-      const double low = kLow[d] - box[d], high = kHigh[d] - box[3 + d];
+      const double low = kLow[d] - box[d], high = kHigh[d] - box[3 + d], at = stream.uniform();
       fits = fits && low <= high;
-      position[d] = low + (high - low) * stream.uniform();
+      position[d] = low <= high ? low + (high - low) * at : d == 2 ? low : (low + high) / 2;
     }
-    if (fits && world.place(position, q)) {
+    ever_fits = ever_fits || fits;
+    if ((fits || trial >= kTrials) && world.place(position, q)) {
       const double u = kSpread * (2 * stream.uniform() - 1), v = kSpread * (2 * stream.uniform() - 1);
       world.set_velocity(static_cast<int64_t>(scene.objects.size()), {u - position[0], v - position[1], 0},
                          {});
