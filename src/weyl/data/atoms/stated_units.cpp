@@ -133,7 +133,7 @@ std::optional<std::string> unit_in_our_words(std::string_view said, std::string_
   if (is_unit_like(said, like)) {
     return std::string(said);
   }
-  if (const std::string ours = respelled(said); is_unit_like(ours, like)) {
+  if (std::string ours = respelled(said); is_unit_like(ours, like)) {
     return ours;
   }
   const std::string letters = letters_of(said);

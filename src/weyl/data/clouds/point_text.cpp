@@ -153,7 +153,7 @@ class TextReader {
     }
     if (const auto count = cells.size() == 1 ? parse_integer(cells[0]) : std::nullopt; count && !count_) {
       refuse_molecule(rest);
-      count_ = *count;
+      count_ = count;
       count_at_ = number_;
       return false;
     }

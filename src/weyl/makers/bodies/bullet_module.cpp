@@ -58,8 +58,9 @@ class CompoundShape : public btCompoundShape {
       btCompoundShapeChild& child = m_children[static_cast<int>(part)];
       btVector3 low, high;
       child.m_childShape->getAabb(child.m_transform, low, high);
-      child.m_node =
-          m_dynamicAabbTree->insert(btDbvtVolume::FromMM(low, high), reinterpret_cast<void*>(part));
+      // Bullet keeps the number of a child in a pointer.
+      void* const number = reinterpret_cast<void*>(part);  // NOLINT(performance-no-int-to-ptr)
+      child.m_node = m_dynamicAabbTree->insert(btDbvtVolume::FromMM(low, high), number);
     }
   }
 
