@@ -34,19 +34,9 @@ std::unique_ptr<FrameReader> open_text(std::unique_ptr<ByteSource> source, std::
   return format.open_text(std::move(source), where);
 }
 
-/// The frames of readers one after the other; the last one is kept for its words after the end.
-class Chain : public FrameReader {
+/// Readers one after the other; the last one is kept for its words after the end.
+class ReaderOfSeveral : public FrameReader {
  public:
-  bool next(AtomsFrame& frame) override {
-    while (!reader_ || !reader_->next(frame)) {
-      auto following = open_next();
-      if (!following) {
-        return false;
-      }
-      begin(std::move(following));
-    }
-    return true;
-  }
   void name_types(const std::vector<std::string>& symbols) override { symbols_ = symbols; }
   std::string where() const override { return reader_ ? reader_->where() : std::string(); }
   std::string_view unit_of(std::string_view name) const override {
@@ -64,14 +54,31 @@ class Chain : public FrameReader {
     reader_ = std::move(reader);
     reader_->name_types(symbols_);
   }
+  bool has_begun() const { return reader_ != nullptr; }
   FrameReader& current() { return *reader_; }
+
+ private:
+  std::unique_ptr<FrameReader> reader_;
+  std::vector<std::string> symbols_;  // of types
+};
+
+/// The frames of all of them.
+class Chain : public ReaderOfSeveral {
+ public:
+  bool next(AtomsFrame& frame) override {
+    while (!has_begun() || !current().next(frame)) {
+      auto following = open_next();
+      if (!following) {
+        return false;
+      }
+      begin(std::move(following));
+    }
+    return true;
+  }
 
  private:
   /// Null when there is none.
   virtual std::unique_ptr<FrameReader> open_next() = 0;
-
-  std::unique_ptr<FrameReader> reader_;
-  std::vector<std::string> symbols_;  // of types
 };
 
 class FolderReader : public Chain {
@@ -120,7 +127,7 @@ class FolderReader : public Chain {
 };
 
 /// The same without the files, or their ends, that cannot be read.
-class ReadableFolderReader : public FrameReader {
+class ReadableFolderReader : public ReaderOfSeveral {
  public:
   ReadableFolderReader(std::vector<std::string> paths, FileFault fault)
       : paths_(std::move(paths)), fault_(std::move(fault)) {}
@@ -128,7 +135,7 @@ class ReadableFolderReader : public FrameReader {
   bool next(AtomsFrame& frame) override {
     for (;;) {
       try {
-        if (reading_ && reader_->next(frame)) {
+        if (reading_ && current().next(frame)) {
           any_ = true;
           return true;
         }
@@ -136,8 +143,7 @@ class ReadableFolderReader : public FrameReader {
         if (next_ == paths_.size()) {
           break;
         }
-        auto following = open_frames(paths_[next_++]);
-        reader_ = std::move(following);
+        begin(open_frames(paths_[next_++]));
         reading_ = true;
       } catch (const DataError& error) {
         reading_ = false;
@@ -148,21 +154,10 @@ class ReadableFolderReader : public FrameReader {
     require<DataError>(any_, first_);
     return false;
   }
-  std::string where() const override { return reader_ ? reader_->where() : std::string(); }
-  std::string_view unit_of(std::string_view name) const override {
-    return reader_ ? reader_->unit_of(name) : std::string_view();
-  }
-  std::string_view stated_unit_of(std::string_view name) const override {
-    return reader_ ? reader_->stated_unit_of(name) : std::string_view();
-  }
-  std::string_view unread_units() const override {
-    return reader_ ? reader_->unread_units() : std::string_view();
-  }
 
  private:
   std::vector<std::string> paths_;
   FileFault fault_;
-  std::unique_ptr<FrameReader> reader_;  // the last one, for its words after the end
   bool reading_ = false, any_ = false;
   std::string first_;  // fault
   size_t next_ = 0;
