@@ -1,6 +1,7 @@
 // Weights from elsewhere, through the built program: `import` with an [interface], `predict --gradient` on a
 // tensor file, number for number what the library computes, of a potential and of a classifier.
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

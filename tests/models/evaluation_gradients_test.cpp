@@ -1,6 +1,7 @@
 // In evaluation mode every weight gets the gradient that it gets in training mode without dropout: matrices, kernels
 // and biases by one rule. And sums over nodes are of the numbers that the nodes have.
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include <functional>

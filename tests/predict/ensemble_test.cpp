@@ -1,5 +1,6 @@
 #include "weyl/saved/ensemble.h"
 
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include "tests/predict/potentials.h"

@@ -1,5 +1,6 @@
 // Every system that gives outputs of objects learns how rigid bodies move, and passes its audit afterwards.
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

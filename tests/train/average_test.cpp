@@ -1,6 +1,7 @@
 #include "weyl/train/loop/average.h"
 
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include "weyl/core/check.h"

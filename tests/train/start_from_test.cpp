@@ -3,6 +3,7 @@
 #include "weyl/models/platonic/options.h"
 #include "weyl/models/transformer/options.h"
 
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -74,10 +74,11 @@ bool has_room_for(const char* name) {
 int main(int argc, char** argv) {
   char path[2 * PATH_MAX], base_path[2 * PATH_MAX];
   const char *said = "", *base_said = "";
-  void* library = nullptr;
-  if (!has_room_for(WEYL_LIBRARY)) {
+  const bool has_room = has_room_for(WEYL_LIBRARY);
+  void* const library = has_room ? open_library(WEYL_LIBRARY, path, said) : nullptr;
+  if (!has_room) {
     said = "cannot allocate memory";
-  } else if ((library = open_library(WEYL_LIBRARY, path, said)) != nullptr) {
+  } else if (library != nullptr) {
     if (const auto engine = reinterpret_cast<decltype(&weyl_engine)>(dlsym(library, "weyl_engine"))) {
       // Without LibTorch's destructors, which take 65 ms for nothing.
       _exit(engine(argc, argv));

@@ -152,7 +152,7 @@ std::string advice_for_folder(const std::string& path) {
   if (!folders.empty()) {
     holds += text(holds.empty() ? "" : ", ", folders.size(), folders.size() == 1 ? " folder" : " folders");
   }
-  const std::string begin = text("holds no data set (", holds, ")");
+  std::string begin = text("holds no data set (", holds, ")");
   if (const std::string within = data_set_within(path); !within.empty()) {
     return text(begin, "; its ", fs::is_directory(within) ? "folder " : "file ",
                 quote(fs::path(within).filename().string(), 80), " is one: inspect that");

@@ -55,7 +55,7 @@ std::shared_ptr<Model> build(const ModelOptions& options, const Interface& inter
   const Carrier carrier = carrier_of(interface);
   require<ConfigError>(system->carrier == carrier, "model.system: '", name, "' does not work on ",
                        name_of(carrier), "; systems that do: ", systems_on(carrier, systems));
-  const std::shared_ptr<Model> model = system->build(options.system, interface);
+  std::shared_ptr<Model> model = system->build(options.system, interface);
   if (options.frames == FrameMethod::none) {
     return model;
   }

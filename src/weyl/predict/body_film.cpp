@@ -134,14 +134,18 @@ Tensor floor_lines(const Tensor& corners, const View& view, double level) {
   }
   const double rough = extent / 5, power = std::pow(10, std::floor(std::log10(rough)));
   const double step = power * (rough / power < 2 ? 2 : rough / power < 5 ? 5 : 10);
-  const auto first = [&](double low) { return std::floor(low / step) * step; };
-  const auto last = [&](double high) { return std::ceil(high / step) * step; };
+  // The numbers of the first and the last line: below what is seen, and above it.
+  const auto first = [&](double low) { return static_cast<int64_t>(std::floor(low / step)); };
+  const auto last = [&](double high) { return static_cast<int64_t>(std::ceil(high / step)); };
   std::vector<Tensor> lines;
-  const auto point = [&](double a, double b) { return a * view.first + b * view.second + level * view.up; };
-  for (double a = first(x0); a < last(x1) + step / 2; a += step) {
+  const auto point = [&](int64_t a, int64_t b) {
+    return static_cast<double>(a) * step * view.first + static_cast<double>(b) * step * view.second +
+           level * view.up;
+  };
+  for (int64_t a = first(x0); a <= last(x1); ++a) {
     lines.push_back(at::stack({point(a, first(y0)), point(a, last(y1))}));
   }
-  for (double b = first(y0); b < last(y1) + step / 2; b += step) {
+  for (int64_t b = first(y0); b <= last(y1); ++b) {
     lines.push_back(at::stack({point(first(x0), b), point(last(x1), b)}));
   }
   return at::matmul(at::stack(lines), view.axes).flatten(1).to(at::kFloat);

@@ -124,7 +124,7 @@ class Writer {
 
 }  // namespace
 
-int64_t predict_into_folder(const Predictor& predictor, std::shared_ptr<const Dataset> data,
+int64_t predict_into_folder(const Predictor& predictor, const std::shared_ptr<const Dataset>& data,
                             const std::string& where, const std::string& folder, bool probabilities,
                             Overwrite overwrite, const PredictorCalls& calls) {
   const auto gives = [&](const char* name) { return find_quantity(predictor.outputs(), name) != nullptr; };

@@ -21,7 +21,7 @@ namespace weyl {
 ///
 /// ConfigError: the model predicts no classes of samples or of the cells of a grid; a file may not be replaced.
 /// DataError: a sample has no file of its own; the folder cannot be written.
-int64_t predict_into_folder(const Predictor& predictor, std::shared_ptr<const Dataset> data,
+int64_t predict_into_folder(const Predictor& predictor, const std::shared_ptr<const Dataset>& data,
                             const std::string& where, const std::string& folder, bool probabilities,
                             Overwrite overwrite = {}, const PredictorCalls& calls = {});
 

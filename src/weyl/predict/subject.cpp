@@ -42,7 +42,7 @@ void require_same_carrier(const std::string& path, const Schema& found, const Sc
 /// What a model is told. An [interface] with outputs stands alone; without, or where they are classes, which no model
 /// gives as such, the task says what it wants and is made.
 Interface told(const Recipe& recipe, const Schema& schema, std::shared_ptr<Task>& task) {
-  const Interface stated = recipe.interface.value_or(Interface{});
+  Interface stated = recipe.interface.value_or(Interface{});
   if (std::ranges::all_of(stated.outputs, [](const Quantity& q) { return q.kind == Kind::category; })) {
     task = make_task(recipe.task);
     return task->interface(schema);

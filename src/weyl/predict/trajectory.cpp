@@ -27,7 +27,7 @@ bool is_written_trajectory(std::string_view path) {
   return path.ends_with(".tum") || path.ends_with(".kitti");
 }
 
-FilledTrajectory predict_trajectory(const Predictor& predictor, std::shared_ptr<const Dataset> data,
+FilledTrajectory predict_trajectory(const Predictor& predictor, const std::shared_ptr<const Dataset>& data,
                                     const std::string& path, const std::string& out, Existing existing,
                                     const PredictorCalls& calls) {
   require<ConfigError>(is_written_trajectory(out), out, ": a trajectory is written as .tum or .kitti");

@@ -24,7 +24,7 @@ struct FilledTrajectory {
 /// ConfigError: the model has other predictions, or a group other than se3; `out` has another ending; TUM is asked for
 /// and the trajectory has no times; `path` is no trajectory of text. DataError: see read_poses; fewer than 2 poses; a
 /// prediction that is not finite; no time between two timestamps.
-FilledTrajectory predict_trajectory(const Predictor& predictor, std::shared_ptr<const Dataset> data,
+FilledTrajectory predict_trajectory(const Predictor& predictor, const std::shared_ptr<const Dataset>& data,
                                     const std::string& path, const std::string& out,
                                     Existing existing = Existing::keep, const PredictorCalls& calls = {});
 

@@ -2,6 +2,7 @@
 
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "weyl/carriers/faulty_sample.h"
 #include "weyl/carriers/loader.h"
@@ -49,7 +50,8 @@ int64_t each_batch(const Model& model, std::shared_ptr<const Dataset> data, cons
   loading.centre = !as_read && exact_under_translations(model);
   loading.dtype = as_read ? at::kDouble : model.dtype();
   loading.device = form == Form::ready ? model.device() : at::Device(at::kCPU);
-  Loader loader(data, loading, 0);
+  const Schema schema = data->schema();
+  Loader loader(std::move(data), loading, 0);
   loader.start(0);
   int64_t samples = 0;
   for (size_t number = 0;; ++number) {
@@ -59,7 +61,7 @@ int64_t each_batch(const Model& model, std::shared_ptr<const Dataset> data, cons
       if (!batch) {
         return samples;
       }
-      for (const Batch& part : within_edges(model, *batch, data->schema(), options.batch_edges)) {
+      for (const Batch& part : within_edges(model, *batch, schema, options.batch_edges)) {
         use(part);
       }
     } catch (const ShapeError& error) {

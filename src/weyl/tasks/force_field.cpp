@@ -61,7 +61,8 @@ std::string force_unit(const Interface& interface) {
 
 /// Where data have forces alone, energies are in the unit of force times length.
 std::string energy_unit_of(const Schema& data) {
-  const std::string energy = unit_of(data.labels, kEnergy), forces = unit_of(data.labels, kForces);
+  std::string energy = unit_of(data.labels, kEnergy);
+  const std::string forces = unit_of(data.labels, kForces);
   if (!energy.empty() || forces.empty() || data.interface.length_unit.empty()) {
     return energy;
   }

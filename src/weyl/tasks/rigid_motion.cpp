@@ -411,7 +411,7 @@ ObjectMotions RigidMotion::motions(const Named& outputs, const Points& points,
 }
 
 Tensor RigidMotion::cost(const Tensor& squares) const {
-  const Tensor relative = squares / mean_square_;
+  Tensor relative = squares / mean_square_;
   if (options_.norm_weight == 0) {
     return relative;
   }

@@ -38,7 +38,6 @@ TEST_F(Molecules, GiveStatesAChannelForEachValue) {
 TEST_F(Molecules, RefuseStatesThatAreMissingOrOthers) {
   MoleculesDataOptions o;
   o.states = {{.key = "charge", .least = -2, .most = 1}};
-  const std::string begin = folder + "/a.xyz: frame 2, line 4: ";
   const auto said = [&](const std::string& info) {
     const std::string line = refusal(file("a.xyz", one("charge=0") + one(info)), o);
     const size_t at = line.find(": ", line.find("frame 2"));

@@ -1,4 +1,5 @@
 // Every layer commutes with Pin(3,0,1), has right first and second derivatives, and starts as the authors' do.
+#include <ATen/core/grad_mode.h>
 #include <cmath>
 #include <map>
 #include <string>

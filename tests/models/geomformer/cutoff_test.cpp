@@ -1,5 +1,6 @@
 // Cut-offs of GeoMFormer, ET and PaiNN: nothing steps where an atom leaves, distant parts add up, and cells,
 // also smaller than the cut-off: their slopes, their multiples, and how they turn.
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include "tests/equivariance.h"

@@ -1,5 +1,6 @@
 // The symmetry of GeoMFormer, ET and PaiNN in every form of their options, raggedness, and what options
 // exclude.
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // Every layer of GeoMFormer, ET and PaiNN alone, in both dtypes: its vectors turn and its numbers stay when
 // atoms and vectors are turned, reflected and shifted. The control: a ReLU of vectors, one component at a
 // time, fails the same check.
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -94,7 +95,7 @@ std::vector<Layer> layers() {
       add_near("attention, " + name, o, std::make_shared<StreamAttention>(o),
                [](const StreamAttention& layer, const State& s, const Neighbourhood& near, const Tensor& b) {
                  return layer(s.streams.inv, s.streams.equ, s.points.graphs, near, {b, b, b, b},
-                              layer.parts());
+                              layer.attentions());
                });
     } else {
       add_near("messages, " + name, o, std::make_shared<FilteredMessages>(o),
@@ -168,7 +169,7 @@ TEST(GeomformerLayers, ReadVectorsAsAWhole) {
       std::pair<std::string, std::function<Tensor(const Points&, const Tensor&, const Tensor&)>>>
       numbers{{"attention",
                [&](const Points& p, const Tensor& i, const Tensor& e) {
-                 return attention(i, e, p.graphs, geometry(p), {}, attention.parts()).inv;
+                 return attention(i, e, p.graphs, geometry(p), {}, attention.attentions()).inv;
                }},
               {"mixing", [&](const Points&, const Tensor& i, const Tensor& e) { return mixing(i, e).inv; }},
               {"gated", [&](const Points&, const Tensor& i, const Tensor& e) { return gated({i, e}).inv; }}};

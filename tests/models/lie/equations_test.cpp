@@ -1,5 +1,6 @@
 // Lie-Algebra Attention: against the paper's equations written out token by token.
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,6 +1,7 @@
 // Rotations by any angle: the central pixel of convolutions, of images that are turned by formula. Pixels are
 // no rotation's own, so this holds up to what interpolation between them is off.
 #include <ATen/ATen.h>
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include "tests/models/steerable/turns.h"

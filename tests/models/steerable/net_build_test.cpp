@@ -1,4 +1,5 @@
 // Steerable nets as they are built: their parts, shapes alone, files, and what is refused.
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include <set>

@@ -1,5 +1,6 @@
 // Steerable nets that learn: the law after steps, autocast, weights without a gradient, batches of one.
 #include <ATen/autocast_mode.h>
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include "tests/models/steerable/nets.h"

@@ -1,6 +1,7 @@
 #include "weyl/app/terminal/metrics_text.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
@@ -130,8 +131,10 @@ std::map<std::string, int64_t> last_steps(const Metrics& metrics) {
   std::map<std::string, int64_t> last;
   for (const auto& [name, metric] : metrics) {
     if (const size_t at = name.find(later); at != std::string::npos) {
+      int64_t number = 0;
+      std::from_chars(name.data() + at + later.size(), name.data() + name.size(), number);
       int64_t& step = last[name.substr(0, at)];
-      step = std::max<int64_t>(step, std::atoll(name.c_str() + at + later.size()));
+      step = std::max(step, number);
     }
   }
   return last;

@@ -206,7 +206,7 @@ void take_parts(Options& options, const Frames& all) {
   }
 }
 
-FoundData qm9(const std::string& path, Frames all, FoundData found) {
+FoundData qm9(const std::string& path, const Frames& all, FoundData found) {
   found.tasks = {{"property", "QM9's fifteen properties"}};
   Qm9DataOptions options{.path = path};
   take_parts(options, all);

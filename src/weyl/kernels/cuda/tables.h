@@ -32,7 +32,7 @@ const MultivectorProducts<double>* for_cuda();
 class OnStream {
  public:
   explicit OnStream(void* stream);
-  ~OnStream();
+  ~OnStream();  // NOLINT(performance-trivially-destructible): it does nothing in none.cpp alone
   OnStream(const OnStream&) = delete;
   OnStream& operator=(const OnStream&) = delete;
 

@@ -60,7 +60,7 @@ Tensor normalised(const Tensor& scores, const Tensor& envelope, const Edges& edg
     case Normaliser::count:
       break;
   }
-  const Tensor shares =
+  Tensor shares =
       weighted ? segment_softmax(scores, centres, envelope, least_sum) : segment_softmax(scores, centres);
   if (law == Normaliser::softmax) {
     return shares;

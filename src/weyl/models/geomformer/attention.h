@@ -38,7 +38,7 @@ class StreamAttention : public Module {
   /// What the self-attentions and the cross-attentions of `parts` add to the streams.
   Streams operator()(const Tensor& i, const Tensor& e, const Segments& graphs, const Neighbourhood& near,
                      const Biases& bias, const std::array<bool, 4>& parts) const;
-  std::array<bool, 4> parts() const { return parts_; }
+  std::array<bool, 4> attentions() const { return parts_; }
   /// Of one node. `equ_learns`: the vectors that come in depend on parameters. `times`: how often a layer calls it.
   Work work(const Around& around, bool equ_learns, double times) const;
 

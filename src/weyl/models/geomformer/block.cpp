@@ -122,7 +122,7 @@ Block::Block(const Options& options) : options_(options) {
     } else if (options.bias == BiasScope::module) {
       const char* names[] = {"bias_inv_self", "bias_inv_cross", "bias_equ_self", "bias_equ_cross"};
       for (size_t part = 0; part < bias_.size(); ++part) {
-        bias_[part] = attention_->parts()[part] ? bias(names[part]) : nullptr;
+        bias_[part] = attention_->attentions()[part] ? bias(names[part]) : nullptr;
       }
     }
   } else {
@@ -167,7 +167,7 @@ Streams Block::operator()(Streams streams, const Segments& graphs, const Neighbo
       }
     }
     const bool parallel = options_.order == Order::parallel;
-    const auto all = attention_->parts();
+    const auto all = attention_->attentions();
     const std::array<bool, 4> self{all[0], false, all[2], false}, cross{false, all[1], false, all[3]};
     const Streams x = before_(streams);
     streams = sum(streams, (*attention_)(x.inv, x.equ, graphs, near, bias, parallel ? all : self), graphs);

@@ -103,7 +103,7 @@ void add_runs(const std::vector<bool>& odd, bool vectors, std::vector<LiftedChan
 
 }  // namespace
 
-Embedder::Embedder(GroupTablesPtr tables, InputColumns columns, int64_t width, LinearForm form)
+Embedder::Embedder(const GroupTablesPtr& tables, InputColumns columns, int64_t width, LinearForm form)
     : GroupLinear(tables, lifted_columns(columns, *tables) * tables->group().order(), width, form,
                   /*bias=*/false),
       columns_(std::move(columns)) {

@@ -34,7 +34,7 @@ Tensor frame_vectors(const Tensor& x, const std::vector<bool>& axial, const Grou
 class Embedder : public GroupLinear {
  public:
   /// `columns`: of the features, at least one.
-  Embedder(GroupTablesPtr tables, InputColumns columns, int64_t width, LinearForm form);
+  Embedder(const GroupTablesPtr& tables, InputColumns columns, int64_t width, LinearForm form);
 
   /// scalars (N, S), vectors (N, V, D), undefined when there are none -> (N, G C).
   Tensor embedded(const Tensor& scalars, const Tensor& vectors) const;

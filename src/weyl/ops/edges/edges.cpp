@@ -259,7 +259,7 @@ Tensor displacements(const Tensor& positions, const Edges& edges, const Tensor& 
   require(positions.defined() && positions.dim() == 2 && positions.size(0) == edges.nodes(), where,
           ": positions must be (", edges.nodes(), ", D), got ",
           positions.defined() ? positions.sizes() : at::IntArrayRef{});
-  const Tensor x = positions.index_select(0, edges.neighbour) - positions.index_select(0, edges.centre);
+  Tensor x = positions.index_select(0, edges.neighbour) - positions.index_select(0, edges.centre);
   if (!edges.shifts.defined()) {
     return x;
   }

@@ -135,7 +135,8 @@ class BiasActivation : public Differentiable {
   void tell_operations(const Tensors& in) const {
     if (planes_) {
       const Call call(*this, in);
-      const auto channels = static_cast<double>(call.n * call.width / planes_->spectrum().order());
+      const auto channels =
+          static_cast<double>(call.n * call.width) / static_cast<double>(planes_->spectrum().order());
       count_operations(4 * channels * static_cast<double>(planes_->multiply_adds()));
     }
   }

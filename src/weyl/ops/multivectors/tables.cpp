@@ -21,13 +21,19 @@ auto with_terms(MultivectorProduct product, const F& f) {
   return product == MultivectorProduct::geometric ? f(clifford::geometric_terms) : f(clifford::join_terms);
 }
 
+/// Where the number (i, j, k) of a table (n, 16, 16) stands.
+size_t place_in_table(int i, int j, int k) {
+  constexpr auto wide = static_cast<size_t>(components);
+  return (static_cast<size_t>(i) * wide + static_cast<size_t>(j)) * wide + static_cast<size_t>(k);
+}
+
 }  // namespace
 
 Tensor dense_table(MultivectorProduct product, const Tensor& like) {
   std::vector<double> table(components * components * components);
   with_terms(product, [&](const auto& terms) {
     for (const clifford::Term& t : terms) {
-      table[static_cast<size_t>((t.out * components + t.left) * components + t.right)] = t.sign;
+      table[place_in_table(t.out, t.left, t.right)] = t.sign;
     }
   });
   return tensor_of(table, {components, components, components}, like);
@@ -53,7 +59,7 @@ Tensor grade_basis(const Tensor& like) {
   for (int a = 0; a < kernels::grade_maps; ++a) {
     const kernels::GradeMap& map = kernels::grade_map[a];
     for (int i = 0; i < map.count; ++i) {
-      basis[static_cast<size_t>((a * components + map.out + i) * components + map.in + i)] = map.scale;
+      basis[place_in_table(a, map.out + i, map.in + i)] = map.scale;
     }
   }
   return tensor_of(basis, {kernels::grade_maps, components, components}, like);

@@ -146,7 +146,8 @@ double convolution(c10::ArrayRef<const c10::IValue> in) {
       return of.size() == 1 ? of[0] : of[static_cast<size_t>(a)];
     };
     const int64_t reach = along(dilation) * (weight.size(a + 2) - 1) + 1;
-    pixels *= static_cast<double>((x.size(a + 2) + 2 * along(padding) - reach) / along(stride) + 1);
+    const int64_t steps = (x.size(a + 2) + 2 * along(padding) - reach) / along(stride);
+    pixels *= static_cast<double>(steps + 1);
   }
   return convolution(x.size(0), pixels, weight);
 }

@@ -248,7 +248,7 @@ void Optimiser::load(const NamedTensors& state, const std::string& where) {
       for_each_state(group, [&](const std::string& name, const Tensor&) { names.insert(name); });
     }
     for (const auto& [name, t] : state) {
-      require<DataError>(names.count(name) > 0, where, ": optimiser state has an unexpected tensor '", name,
+      require<DataError>(names.contains(name), where, ": optimiser state has an unexpected tensor '", name,
                          "'");
     }
   }

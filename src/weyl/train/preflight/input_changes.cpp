@@ -216,7 +216,7 @@ Tensor moved_poses(const Poses& poses, double spacing, const DrawSize& size, Str
 
 /// Every integer to another one that occurs; undefined: one alone does.
 Tensor exchanged(const Tensor& values, Stream& stream) {
-  const Tensor flat = values.contiguous().clone();
+  Tensor flat = values.contiguous().clone();
   auto* x = flat.mutable_data_ptr<int64_t>();
   const std::set<int64_t> different(x, x + flat.numel());
   const std::vector<int64_t> occurring(different.begin(), different.end());
