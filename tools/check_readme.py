@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the code blocks of README.md and CONTRIBUTING.md against the program and the library.
+"""Checks the code blocks of README.md, CONTRIBUTING.md and other pages against the program and the library.
 
     tools/check_readme.py [--build DIR] [--run] [FILE ...]
 
