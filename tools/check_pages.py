@@ -8,6 +8,8 @@
               every number of the text stands in that section
     files     a file of the tree that is named in `code` (.h, .cpp, .py, .cmake, scripts/..., configs/...) is there,
               whole or as the end of a path; {a,b} are both, and torch/... is LibTorch's
+    tests     in a table's column `test` a name is that of a test: Suite.Name, Name or Suite, * or ... for a part of it,
+              or CTest's, train.resume for tests/train/resume_test.cpp
 
 Exit 1 when something is wrong, a line each. The words of a page are nobody's to check.
 """
@@ -72,6 +74,19 @@ def numbers_missing(quoted, owner):
     return [number for number in NUMBER.findall(quoted) if number not in owned and number.lstrip("+-") not in owned]
 
 
+def tests_of(root, files):
+    """Names of all tests, as pages write them."""
+    names = set()
+    for file in files:
+        if file.startswith("tests/") and re.search(r"\.(cpp|txt|cmake)$", file):
+            text = (root / file).read_text(encoding="utf-8")
+            for suite, name in re.findall(r"^(?:TYPED_)?TEST(?:_[FP])?\((\w+), (\w+)", text, re.M):
+                names |= {suite, name, f"{suite}.{name}"}
+            names |= set(re.findall(r"add_test\(NAME ([\w.]+)", text))
+            names.add(re.sub(r"_test\.cpp$", "", file)[len("tests/"):].replace("/", "."))
+    return names
+
+
 def braces(word):
     match = re.search(r"\{([^{}]*)\}", word)
     if not match:
@@ -90,6 +105,7 @@ class Checker:
             self.files = [p.relative_to(root).as_posix() for p in root.rglob("*")
                           if p.is_file() and p.relative_to(root).parts[0] not in ("build", ".git", ".venv")]
         self.ends = {name[i:] for name in self.files for i in (0, *(m.end() for m in re.finditer("/", name)))}
+        self.tests = tests_of(root, self.files)
         self.folders = {parent.as_posix() for name in self.files for parent in pathlib.PurePosixPath(name).parents}
 
     def sections_of(self, path):
@@ -114,11 +130,22 @@ class Checker:
             for number in numbers_missing(text, found[anchor]):
                 self.faults.append(f"{where}: {number} must stand in {target}, which it quotes; it does not")
 
+    def named_test(self, where, name):
+        if not name.endswith((".cpp", ".h")) and re.fullmatch(r"[\w*]+(\.[\w*]+)*|[\w*.]*\.\.\.[\w*.]*", name):
+            law = re.compile(re.escape(name).replace(re.escape("..."), ".*").replace(r"\*", ".*"))
+            if not any(law.fullmatch(test) for test in self.tests):
+                self.faults.append(f"{where}: there is no test {name}")
+
     def page(self, page):
         text = (self.root / page).read_text(encoding="utf-8")
-        targets = dict(DEFINITION.findall(text))
+        targets, column = dict(DEFINITION.findall(text)), None
         for number, line in enumerate(prose(text), 1):
             where = f"{page}:{number}"
+            cells = [cell.strip() for cell in line.split("|")] if line.startswith("|") else []
+            column = None if not cells else cells.index("test") if "test" in cells else column
+            if column is not None and column < len(cells):
+                for code in CODE.findall(cells[column]):
+                    self.named_test(where, code)
             for match in LINK.finditer(line):
                 target = match.group(2) or targets.get(match.group(3))
                 if target:

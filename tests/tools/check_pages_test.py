@@ -37,6 +37,9 @@ class CheckPages(unittest.TestCase):
         source = self.root / "src" / "weyl" / "core" / "check.h"
         source.parent.mkdir(parents=True)
         source.write_text("")
+        test = self.root / "tests" / "core" / "check_test.cpp"
+        test.parent.mkdir(parents=True)
+        test.write_text("TEST(Check, SaysWhereAndWhat) {\n}\n")
 
     def faults(self, text):
         (self.root / "README.md").write_text(text)
@@ -77,6 +80,15 @@ class CheckPages(unittest.TestCase):
         self.assertEqual(self.faults("`core/chalk.h`, `core/{check,cheque}.h` and `scripts/none`\n"),
                          ["README.md:1: there is no file core/chalk.h", "README.md:1: there is no file core/cheque.h",
                           "README.md:1: there is no file scripts/none"])
+
+    def test_names_of_tests(self):
+        table = "| promise | test |\n|---|---|\n| `none.such` | %s |\n"
+        good = ("`Check.SaysWhereAndWhat`", "`Check.*`, `SaysWhere...`", "`core.check`", "`tests/core/check_test.cpp`", "`weyl audit`")
+        for cell in good:
+            self.assertEqual(self.faults(table % cell), [], cell)
+        for cell in ("`Check.SaysWhere`", "`Chek.*`", "`core.chek`", "`...Nothing`"):
+            self.assertEqual(self.faults(table % cell), [f"README.md:3: there is no test {cell[1:-1]}"])
+        self.assertEqual(self.faults("| a | b |\n|---|---|\n| `core.chek` | `Chek.No` |\n"), [])
 
     def test_what_stands_in_a_block_is_left(self):
         self.assertEqual(self.faults("```sh\n[a](b.md) `core/chalk.h`\n```\n"), [])
