@@ -159,10 +159,10 @@ TEST(PosesProgram, TrainsAndEvaluatesOnHolesOfATrajectory) {
   };
   EXPECT_GT(beside("flanking token"), 0);
   EXPECT_LT(beside("flanking token"), 0.5 * beside("random token"));
-  // A recording as it is: every window of it, one pose of each taken out; it has no splits.
+  // A recording as it is, window after window, one pose of each taken out; it has no splits.
   const Outcome recording = weyl_program("eval run --data test.txt --json", folder);
   ASSERT_EQ(recording.code, 0) << recording.err;
-  EXPECT_EQ(Json::parse(recording.out, "stdout").find("samples")->number_or(0), 80 - 8 + 1);
+  EXPECT_EQ(Json::parse(recording.out, "stdout").find("samples")->number_or(0), 80 / 8);
   const Outcome refused = weyl_program("eval run --data test.txt --split test", folder);
   EXPECT_EQ(refused.code, exit_usage);
   EXPECT_NE(refused.err.find("test.txt: must have splits of its own for --split"), std::string::npos)
