@@ -25,6 +25,7 @@ install(CODE "set(source \"${PROJECT_SOURCE_DIR}\")\nset(folder \"${CMAKE_INSTAL
 include(\"${PROJECT_SOURCE_DIR}/cmake/WeylHeaders.cmake\")")
 install(EXPORT weyl-targets NAMESPACE weyl:: DESTINATION ${package_dir})
 install(FILES LICENSE README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR})
 install(DIRECTORY configs DESTINATION ${CMAKE_INSTALL_DATADIR}/weyl FILES_MATCHING PATTERN "*.toml")
 configure_package_config_file(cmake/weyl-config.cmake.in "${CMAKE_BINARY_DIR}/weyl-config.cmake"
   INSTALL_DESTINATION ${package_dir})

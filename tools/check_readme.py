@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks the code blocks of README.md and CONTRIBUTING.md against the program and the library.
+"""Checks the code blocks of README.md, CONTRIBUTING.md and other pages against the program and the library.
 
     tools/check_readme.py [--build DIR] [--run] [FILE ...]
 
@@ -65,8 +65,9 @@ def last_line(text):
     return lines[-1] if lines else "no message"
 
 
-def copy_of_checkout(root, into):
-    """What git tracks or would track; everything but build folders where there is no git."""
+def copy_of_checkout(root, into, commands):
+    """What git tracks or would track; everything but build folders where there is no git. Of folders those alone that the
+    commands name, and all where they start a script, which may need any."""
     listed = subprocess.run(["git", "-C", str(root), "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
                             capture_output=True)
     if listed.returncode == 0:
@@ -74,8 +75,10 @@ def copy_of_checkout(root, into):
     else:
         names = [p.relative_to(root).as_posix() for p in root.rglob("*")
                  if p.is_file() and p.relative_to(root).parts[0] not in ("build", ".git", ".venv")]
+    named = set(re.findall(r"([\w.-]+)/", commands))
     for name in names:
-        if (root / name).is_file():
+        top, _, below = name.partition("/")
+        if (root / name).is_file() and (not below or top in named or "scripts" in named):
             target = into / name
             target.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(root / name, target)
@@ -87,6 +90,7 @@ class Checker:
         self.program = build / "bin" / "weyl"
         self.faults, self.skipped, self.passed = [], [], 0
         self.folder = None      # the temporary copy, made for the first sh block
+        self.commands = ""      # of all sh blocks that run
         self.flags = None
 
     def fault(self, block, text):
@@ -105,7 +109,7 @@ class Checker:
         if self.folder is None:
             self.folder = scratch / "checkout"
             self.folder.mkdir()
-            copy_of_checkout(self.root, self.folder)
+            copy_of_checkout(self.root, self.folder, self.commands)
         try:
             done = subprocess.run(["bash", "-e", "-o", "pipefail"], input=block.text, capture_output=True, text=True,
                                   cwd=self.folder, env=self.environment(), timeout=LONGEST_S)
@@ -162,6 +166,7 @@ class Checker:
         return None
 
     def check(self, blocks):
+        self.commands = "".join(block.text for block in blocks if block.language in ("sh", "bash") and block.reason is None)
         with tempfile.TemporaryDirectory(prefix="weyl-readme-") as scratch:
             for block in blocks:
                 handler = {"sh": self.sh, "bash": self.sh, "toml": self.toml, "cpp": self.cpp}.get(block.language)

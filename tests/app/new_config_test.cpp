@@ -199,12 +199,17 @@ TEST(NewConfig, OfTensorFiles) {
                     graphs = of("offsets", ElementType::i64, {5}, offsets);
   write("numbers", {graphs, positions, of("dipole", ElementType::f32, {4, 1}, energies)});
   write("classes", {graphs, of("class", ElementType::i64, {4, 1}, classes), positions});
-  write("moves", {graphs, positions, of("displacement", ElementType::f32, {12, 1, 3}, places)});
+  const TensorBytes moves = of("displacement", ElementType::f32, {12, 1, 3}, places);
+  write("moves", {graphs, positions, moves});
+  write("more", {graphs, positions, moves, of("velocity", ElementType::f32, {12, 1, 3}, places)});
   write("images", {of("class", ElementType::i64, {8, 1}, eight),
                    of("values", ElementType::f32, {8, 1, 16, 16}, values)});
   has(trained(folder, "numbers"), "targets = [\"dipole\"]");
   has(trained(folder, "classes"), "categories = 3");
-  has(trained(folder, "moves"), "name = \"trajectory\"");
+  const std::string moving = trained(folder, "moves");
+  has(moving, "name = \"trajectory\"");
+  has_not(moving, "neither learned nor seen");
+  has(trained(folder, "more"), "velocity: neither learned nor seen");
   has(trained(folder, "images"), "system = \"steerable\"");
   write("none", {graphs, positions});
   EXPECT_EQ(weyl_program("config new --data none", folder).code, 2);

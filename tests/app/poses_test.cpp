@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tests/app/program.h"
+#include "weyl/app/terminal/exit_codes.h"
 #include "weyl/core/json.h"
 #include "weyl/core/safetensors.h"
 
@@ -158,6 +159,14 @@ TEST(PosesProgram, TrainsAndEvaluatesOnHolesOfATrajectory) {
   };
   EXPECT_GT(beside("flanking token"), 0);
   EXPECT_LT(beside("flanking token"), 0.5 * beside("random token"));
+  // A recording as it is, window after window, one pose of each taken out; it has no splits.
+  const Outcome recording = weyl_program("eval run --data test.txt --json", folder);
+  ASSERT_EQ(recording.code, 0) << recording.err;
+  EXPECT_EQ(Json::parse(recording.out, "stdout").find("samples")->number_or(0), 80 / 8);
+  const Outcome refused = weyl_program("eval run --data test.txt --split test", folder);
+  EXPECT_EQ(refused.code, exit_usage);
+  EXPECT_NE(refused.err.find("test.txt: must have splits of its own for --split"), std::string::npos)
+      << refused.err;
 }
 
 struct Refusal {

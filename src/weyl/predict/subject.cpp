@@ -210,7 +210,7 @@ std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string
   // refuse them.
   const Splits splits = open_splits(path.empty() ? know_states(recipe.data, {}) : all_of(recipe.data, path),
                                     interface_of(recipe), keep);
-  require_splits(path.empty() || has_splits(path, splits));
+  require_splits(path.empty() || (!trajectory && has_splits(path, splits)));
   const std::string name = split.empty() ? "test" : split;
   const auto& chosen = name == "train" ? splits.train : name == "valid" ? splits.valid : splits.test;
   std::string there;

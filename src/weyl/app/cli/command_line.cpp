@@ -71,6 +71,7 @@ struct Tree {
         "  weyl train configs/nbody/platonic.toml --out runs/first\n"
         "  weyl audit runs/first\n"
         "Every verb has its own --help. Results go to stdout, messages to stderr.\n"
+        "In docs/ (installed: share/doc/weyl/docs): glossary.md, the words; cli.md, the verbs; guide/, data of your own.\n"
         "Exit codes: 0 done, 1 the result failed, 2 usage or config, 3 data or model file, 4 out of memory,\n"
         "5 interrupted and saved.");
   }

@@ -150,7 +150,8 @@ Verb add_audit(CLI::App& root) {
   const auto draft = begin<AuditCommand>(
       root, "audit", "check the symmetry that a model claims; exit 1 when it fails",
       examples({"audit runs/platonic-1",
-                "audit configs/nbody/platonic.toml model.platonic.group=cyclic_3d_5 --samples 16 --json"}));
+                "audit configs/nbody/platonic.toml model.platonic.group=cyclic_3d_5 --samples 16 --json"},
+               "What to do when it fails: docs/guide/audits.md."));
   auto& [app, c] = draft;
   add_subject(app, c->subject, "RUN|MODEL|CONFIG", "run folder, model file, or a config (untrained weights)");
   add_data(app, c->data, "data folder or file, default that of the config; without any, random tokens");

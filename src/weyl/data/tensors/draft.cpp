@@ -115,8 +115,19 @@ void write_interface(ConfigDraft& draft, const Schema& schema, const std::string
     draft.set("features", TomlText::raw(outputs_list(features)),
               "the columns of the files; name them apart where they differ");
   }
-  draft.set("outputs", TomlText::raw(outputs_list(outputs_for(task, labels))),
-            "the labels of the files that the task learns");
+  const std::vector<std::string> outputs = outputs_for(task, labels);
+  std::string left;  // a velocity under its own name, for one, is a label to these files, and nobody's input
+  for (const Quantity& q : schema.labels) {
+    const std::string begins = text("{ name = ", TomlText(q.name).text, ",");
+    if (std::ranges::none_of(outputs, [&](const std::string& one) { return one.starts_with(begins); })) {
+      left += (left.empty() ? "" : ", ") + q.name;
+    }
+  }
+  if (!left.empty()) {
+    left = "; " + left + ": neither learned nor seen (inputs are called vectors, scalars, types)";
+  }
+  draft.set("outputs", TomlText::raw(outputs_list(outputs)),
+            "the labels of the files that the task learns" + left);
 }
 
 FoundData look_at_tensor_files(const std::string& path, const std::string& file) {
