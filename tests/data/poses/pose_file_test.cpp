@@ -262,6 +262,8 @@ TEST(PoseFile, AHeaderThatNamesARotationIsObeyedOrRefused) {
   EXPECT_EQ(found.format, PoseFormat::kitti);
   EXPECT_TRUE(found.times.empty());
   EXPECT_EQ(found.matrices, parse_poses("0 1 2 3 0 0 0 1", "x").matrices);
+  EXPECT_EQ(parse_poses("timestamp_ns,qw,qx,qy,qz,tx_m,ty_m,tz_m\n0,1,0,0,0,1,2,3\n", "x").matrices,
+            found.matrices);
   EXPECT_EQ(parse_poses("# format: timestamp(s) tx ty tz qw qx qy qz\n0 1 2 3 1 0 0 0\n", "x").matrices,
             found.matrices);
 }

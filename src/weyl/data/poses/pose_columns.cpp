@@ -44,7 +44,11 @@ std::array<size_t, N> columns_at(const std::array<Place, N>& places) {
   return columns;
 }
 
-/// A name in small letters, and what its brackets hold.
+bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wanted) {
+  return std::ranges::find(wanted, word) != wanted.end();
+}
+
+/// A name in small letters, and what its brackets hold or, of a length, what stands behind it (tx_m).
 struct PlainName {
   std::string name, unit;
 };
@@ -58,15 +62,17 @@ PlainName plain_name(std::string_view name) {
       (k < open ? plain.name : plain.unit) += static_cast<char>(std::tolower(c));
     }
   }
+  const size_t last = plain.name.find_last_of('_');
+  if (last < plain.name.size() && plain.unit.empty() &&
+      is_one_of(std::string_view(plain.name).substr(last + 1), {"m", "cm", "mm", "km"})) {
+    plain.unit = plain.name.substr(last + 1);
+    plain.name.resize(last);
+  }
   return plain;
 }
 
 bool is_digit(char c) {
   return c >= '0' && c <= '9';
-}
-
-bool is_one_of(std::string_view word, std::initializer_list<std::string_view> wanted) {
-  return std::ranges::find(wanted, word) != wanted.end();
 }
 
 /// The words of letters in a name: "header.stamp.secs" has three.
