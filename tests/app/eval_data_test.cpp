@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <fstream>
+#include <span>
+#include <vector>
 
 #include "tests/app/program.h"
 #include "weyl/app/terminal/exit_codes.h"
 #include "weyl/core/json.h"
+#include "weyl/core/safetensors.h"
 
 namespace weyl {
 namespace eval_data_test {
@@ -105,6 +108,37 @@ TEST(EvalData, PredictTakesTheKeysOfItsFileToo) {
   ASSERT_EQ(in_bohr.code, exit_done) << in_bohr.err;
   EXPECT_NE(contents(trained() + "/p.xyz").find("Bohr"), std::string::npos);
   EXPECT_EQ(predict("train.batch=3").code, exit_usage);
+}
+
+TEST(EvalData, KeysWithoutEffectAreRefused) {
+  const std::vector<double> places{0, 0, 0, 0, 0, 1.5};
+  const std::vector<int64_t> offsets{0, 2}, types{0, 1};
+  write_safetensors(
+      trained() + "/t.safetensors",
+      std::vector<TensorBytes>{{"positions", ElementType::f64, {2, 3}, std::as_bytes(std::span(places))},
+                               {"offsets", ElementType::i64, {2}, std::as_bytes(std::span(offsets))},
+                               {"types", ElementType::i64, {2}, std::as_bytes(std::span(types))}});
+  const std::string predict = "predict run t.safetensors --out t_out.safetensors --threads 1 ";
+  EXPECT_EQ(weyl_program(predict, trained()).code, exit_done);
+  std::filesystem::remove(trained() + "/t_out.safetensors");
+  const auto refusal = [](const std::string& call) {
+    const Outcome refused = weyl_program(call, trained());
+    EXPECT_EQ(refused.code, exit_usage) << call;
+    return refused.err;
+  };
+  const std::string key = "data.molecules.length_unit=Bohr";
+  const std::string line = "weyl: override '" + key +
+                           "': has no effect, because t.safetensors is not read by the data set molecules\n";
+  EXPECT_EQ(refusal(predict + key), line);
+  EXPECT_FALSE(std::filesystem::exists(trained() + "/t_out.safetensors"));
+  EXPECT_EQ(refusal("eval run --data t.safetensors " + key), line);
+  EXPECT_EQ(
+      refusal("eval run --data curves.xyz data.molecules.train=3"),
+      "weyl: override 'data.molecules.train=3': has no effect on data that a path gives, which are used "
+      "whole\n");
+  // What the model's config says already changes nothing, and is no fault.
+  EXPECT_EQ(weyl_program("eval run --data curves.xyz data.molecules.energy=energy", trained()).code,
+            exit_done);
 }
 
 }  // namespace eval_data_test

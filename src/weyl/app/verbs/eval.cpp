@@ -47,7 +47,7 @@ int run(const EvalCommand& command, const Systems& systems) {
   }
   const Recipe recipe = with_data_keys(predictor.subject(), command.overrides);
   const auto data = open_data(rolls ? with_rollout(recipe, command.rollout, "--rollout") : recipe,
-                              command.data, command.split, Keep::on_disk);
+                              command.data, command.split, Keep::on_disk, command.overrides);
   const std::string where = !command.data.empty()   ? command.data
                             : command.split.empty() ? "the test split"
                                                     : "the " + command.split + " split";
