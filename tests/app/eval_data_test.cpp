@@ -43,12 +43,23 @@ TEST(EvalData, OfTheRunItselfSaysHowManyItHasLearnedFrom) {
   EXPECT_NE(own.err.find("curves.xyz: 21 of the 27 samples are of the training split of run"),
             std::string::npos)
       << own.err;
+  // So does a copy under another name, and a folder that holds it.
+  std::filesystem::create_directories(trained() + "/one");
+  std::filesystem::copy_file(curves, trained() + "/one/all.xyz");
+  for (const std::string data : {"one/all.xyz", "one"}) {
+    const Outcome copied = weyl_program("eval run --data " + data, trained());
+    EXPECT_NE(copied.err.find(data + ": 21 of the 27 samples are of the training split of run"),
+              std::string::npos)
+        << copied.err;
+  }
   const Outcome model = weyl_program("eval run/best/model.safetensors --data ./curves.xyz", trained());
   EXPECT_NE(model.err.find("21 of the 27 samples"), std::string::npos) << model.err;
   // What it has not learned from is measured without a word: its own test split, and the frames of others.
   EXPECT_EQ(weyl_program("eval run", trained()).err, "");
   const std::string frames = contents(curves);
-  std::ofstream(trained() + "/others.xyz") << frames.substr(0, frames.find("\n2\n") + 1);
+  std::string other = frames.substr(0, frames.find("\n2\n") + 1);
+  other.replace(other.find(" 1.0000"), 7, " 1.0123");
+  std::ofstream(trained() + "/others.xyz") << other;
   const Outcome others = weyl_program("eval run --data others.xyz", trained());
   EXPECT_EQ(others.code, exit_done) << others.err;
   EXPECT_EQ(others.err.find("training split"), std::string::npos) << others.err;
