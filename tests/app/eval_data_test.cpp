@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <fstream>
+#include <span>
+#include <vector>
 
 #include "tests/app/program.h"
 #include "weyl/app/terminal/exit_codes.h"
 #include "weyl/core/json.h"
+#include "weyl/core/safetensors.h"
 
 namespace weyl {
 namespace eval_data_test {
@@ -40,12 +43,23 @@ TEST(EvalData, OfTheRunItselfSaysHowManyItHasLearnedFrom) {
   EXPECT_NE(own.err.find("curves.xyz: 21 of the 27 samples are of the training split of run"),
             std::string::npos)
       << own.err;
+  // So does a copy under another name, and a folder that holds it.
+  std::filesystem::create_directories(trained() + "/one");
+  std::filesystem::copy_file(curves, trained() + "/one/all.xyz");
+  for (const std::string data : {"one/all.xyz", "one"}) {
+    const Outcome copied = weyl_program("eval run --data " + data, trained());
+    EXPECT_NE(copied.err.find(data + ": 21 of the 27 samples are of the training split of run"),
+              std::string::npos)
+        << copied.err;
+  }
   const Outcome model = weyl_program("eval run/best/model.safetensors --data ./curves.xyz", trained());
   EXPECT_NE(model.err.find("21 of the 27 samples"), std::string::npos) << model.err;
   // What it has not learned from is measured without a word: its own test split, and the frames of others.
   EXPECT_EQ(weyl_program("eval run", trained()).err, "");
   const std::string frames = contents(curves);
-  std::ofstream(trained() + "/others.xyz") << frames.substr(0, frames.find("\n2\n") + 1);
+  std::string other = frames.substr(0, frames.find("\n2\n") + 1);
+  other.replace(other.find(" 1.0000"), 7, " 1.0123");
+  std::ofstream(trained() + "/others.xyz") << other;
   const Outcome others = weyl_program("eval run --data others.xyz", trained());
   EXPECT_EQ(others.code, exit_done) << others.err;
   EXPECT_EQ(others.err.find("training split"), std::string::npos) << others.err;
@@ -105,6 +119,37 @@ TEST(EvalData, PredictTakesTheKeysOfItsFileToo) {
   ASSERT_EQ(in_bohr.code, exit_done) << in_bohr.err;
   EXPECT_NE(contents(trained() + "/p.xyz").find("Bohr"), std::string::npos);
   EXPECT_EQ(predict("train.batch=3").code, exit_usage);
+}
+
+TEST(EvalData, KeysWithoutEffectAreRefused) {
+  const std::vector<double> places{0, 0, 0, 0, 0, 1.5};
+  const std::vector<int64_t> offsets{0, 2}, types{0, 1};
+  write_safetensors(
+      trained() + "/t.safetensors",
+      std::vector<TensorBytes>{{"positions", ElementType::f64, {2, 3}, std::as_bytes(std::span(places))},
+                               {"offsets", ElementType::i64, {2}, std::as_bytes(std::span(offsets))},
+                               {"types", ElementType::i64, {2}, std::as_bytes(std::span(types))}});
+  const std::string predict = "predict run t.safetensors --out t_out.safetensors --threads 1 ";
+  EXPECT_EQ(weyl_program(predict, trained()).code, exit_done);
+  std::filesystem::remove(trained() + "/t_out.safetensors");
+  const auto refusal = [](const std::string& call) {
+    const Outcome refused = weyl_program(call, trained());
+    EXPECT_EQ(refused.code, exit_usage) << call;
+    return refused.err;
+  };
+  const std::string key = "data.molecules.length_unit=Bohr";
+  const std::string line = "weyl: override '" + key +
+                           "': has no effect, because t.safetensors is not read by the data set molecules\n";
+  EXPECT_EQ(refusal(predict + key), line);
+  EXPECT_FALSE(std::filesystem::exists(trained() + "/t_out.safetensors"));
+  EXPECT_EQ(refusal("eval run --data t.safetensors " + key), line);
+  EXPECT_EQ(
+      refusal("eval run --data curves.xyz data.molecules.train=3"),
+      "weyl: override 'data.molecules.train=3': has no effect on data that a path gives, which are used "
+      "whole\n");
+  // What the model's config says already changes nothing, and is no fault.
+  EXPECT_EQ(weyl_program("eval run --data curves.xyz data.molecules.energy=energy", trained()).code,
+            exit_done);
 }
 
 }  // namespace eval_data_test

@@ -112,7 +112,9 @@ TEST(BrokenFiles, Poses) {
           {"sheared", "line 1: the matrix must be a rotation, R^T R is off the identity by 0.2"},
           {"reflected", "line 1: the matrix must be a rotation, it is a reflection"},
           {"eleven_numbers", "line 2: must have the 12 numbers of a 3 x 4 matrix, got 11"},
-          {"wrong_order", "line 1: column 5 must be q_w (the order is w x y z), the header names it 'q_x'"},
+          {"wrong_order",
+           "line 1: the header must name a translation (x y z) and a quaternion (qx qy qz qw) or a "
+           "matrix (r11 .. r33); of the rotation it names 'q_x', 'q_y', 'q_z'"},
           {"seconds", "line 2: column 1 must be a whole number of nanoseconds, got '1403636580.838'"},
           {"short_row",
            "line 2: must have the 8 columns timestamp, p_x, p_y, p_z, q_w, q_x, q_y, q_z, got 7"},

@@ -83,5 +83,79 @@ TEST(Fingerprint, LooksAtEvenlySpreadSamplesOfALargeSet) {
   EXPECT_EQ(changes_of_data(of(1), json), "");  // what it cannot see
 }
 
+/// Samples of one point each, which stands at the number of the sample.
+struct Numbers : Dataset {
+  Numbers(int64_t first, int64_t count, double label = 0) : first(first), count(count), label(label) {}
+  int64_t first, count;
+  double label;
+  int64_t tokens_of_one = 1;
+  Schema declared;
+  int64_t size() const override { return count; }
+  const Schema& schema() const override { return declared; }
+  int64_t tokens(int64_t) const override { return tokens_of_one; }
+  Batch batch(std::span<const int64_t> indices) const override {
+    std::vector<double> places;
+    for (const int64_t i : indices) {
+      places.insert(places.end(), {static_cast<double>(first + i), 0, 1});
+    }
+    const auto n = static_cast<int64_t>(indices.size());
+    Batch batch;
+    Points points;
+    points.graphs = Segments::of_sizes(std::vector<int64_t>(indices.size(), 1));
+    points.positions = at::tensor(places, at::kDouble).view({n, 3});
+    batch.input = points;
+    batch.labels["energy"] = at::full({n}, label, at::kDouble);
+    return batch;
+  }
+};
+
+Json learned_from(const Numbers& numbers) {
+  return fingerprint({std::make_shared<Numbers>(numbers), nullptr, nullptr});
+}
+
+TEST(Fingerprint, KnowsTrainingSamplesAgainWhereverTheyAre) {
+  const Json then = Json::parse(learned_from({100, 20}).dump(), "stored");
+  const auto found = [&](const Numbers& numbers) {
+    const TrainingSamples samples = training_samples_in(numbers, then);
+    EXPECT_TRUE(samples.exact);
+    return samples.count;
+  };
+  EXPECT_EQ(found({100, 20}), 20);     // the split itself
+  EXPECT_EQ(found({100, 20, 7}), 20);  // with other labels
+  EXPECT_EQ(found({110, 1}), 1);       // one of them
+  EXPECT_EQ(found({0, 300}), 20);      // among others, in two batches
+  EXPECT_EQ(found({115, 20}), 5);
+  EXPECT_EQ(found({0, 100}), 0);
+  EXPECT_EQ(training_samples_in(Numbers(100, 20), Json()).count, 0);
+  EXPECT_EQ(training_samples_in(Numbers(100, 20), Json::parse(R"({"train": {"samples": 20}})", "old")).count,
+            0);
+  for (const char* damaged : {"12 x", "", "3"}) {
+    Json other = Json::object();
+    other.set("train", Json::object().set("samples", 20).set("sample_hashes", damaged));
+    EXPECT_EQ(training_samples_in(Numbers(100, 20), other).count, 0) << damaged;
+  }
+}
+
+TEST(Fingerprint, EstimatesTheTrainingSamplesOfLargeSets) {
+  const Json then = learned_from({0, 8000});
+  EXPECT_LT(then.dump().size(), 20000u);
+  const auto found = [&](const Numbers& numbers) {
+    const TrainingSamples samples = training_samples_in(numbers, then);
+    EXPECT_EQ(samples.exact, samples.count == 0);
+    return static_cast<double>(samples.count);
+  };
+  EXPECT_EQ(found({0, 8000}), 8000);
+  EXPECT_EQ(found({8000, 8000}), 0);
+  EXPECT_EQ(found({3000, 1000}), 1000);
+  EXPECT_NEAR(found({4000, 8000}), 4000,
+              400);  // of some 1,000 hashes half are known: 8000 sqrt(1/4 / 1000) is 126
+  EXPECT_NEAR(found({7000, 8000}), 1000, 300);
+  Numbers wide(0, 4096);
+  wide.tokens_of_one = 1024;  // of one sample in four the inputs are looked at
+  const TrainingSamples same = training_samples_in(wide, learned_from(wide));
+  EXPECT_EQ(same.count, 4096);
+  EXPECT_FALSE(same.exact);
+}
+
 }  // namespace fingerprint_test
 }  // namespace weyl

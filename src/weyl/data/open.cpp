@@ -37,14 +37,16 @@ Splits open_splits(const DataOptions& options, const Interface* interface, Keep 
 }
 
 std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOptions& options,
-                                         const Interface* interface, Values values, Keep keep) {
+                                         const Interface* interface, Values values, Keep keep,
+                                         bool* by_options) {
   namespace fs = std::filesystem;
   require<DataError>(fs::exists(path), path, ": there is no such file");
-  const OpenRequest request{path, asked(options), interface, values, keep};
+  const AskedSet set = asked(options);
+  const OpenRequest request{path, set.noting(by_options), interface, values, keep};
   std::shared_ptr<const Dataset> data;
   any_alternative<FileFormats>([&]<class Format>(std::type_identity<Format>) {
     if constexpr (CanOpen<Format>) {
-      if (Format::takes(path, request.asked)) {
+      if (Format::takes(path, set)) {
         data = Format::open(request);
       }
     }
@@ -52,6 +54,9 @@ std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOpti
   });
   if (data == nullptr && fs::is_directory(path)) {
     const Splits splits = open_splits(all_of(options, path), interface, keep);
+    if (by_options != nullptr) {
+      *by_options = true;
+    }
     data = splits.test ? splits.test : splits.valid ? splits.valid : splits.train;
   }
   if (data == nullptr) {

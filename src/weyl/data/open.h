@@ -26,10 +26,12 @@ Splits open_splits(const DataOptions& options, const Interface* interface = null
 ///
 /// `interface` (a model's, or the config's) says what the columns of a carrier tensor file are; without it the shapes
 /// do. Labels that the file lacks are left out of the schema. Without an interface, Values::any accepts NaN and
-/// matrices outside their group in a carrier tensor file, so that it can be inspected. DataError: no format takes the
+/// matrices outside their group in a carrier tensor file, so that it can be inspected. `by_options` becomes true where the
+/// options say how the path is read: they say nothing of a carrier tensor file. DataError: no format takes the
 /// path; the message says what the path seems to be, or lists the formats.
 std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOptions& options,
                                          const Interface* interface = nullptr,
-                                         Values values = Values::checked, Keep keep = Keep::in_memory);
+                                         Values values = Values::checked, Keep keep = Keep::in_memory,
+                                         bool* by_options = nullptr);
 
 }  // namespace weyl

@@ -151,6 +151,37 @@ Recipe with_rollout(Recipe recipe, int64_t steps, std::string_view where) {
   return recipe;
 }
 
+namespace {
+
+std::string toml_of(DataOptions data) {
+  return write_toml([&](Fields& f) { f("data", data, "what the model is measured on"); });
+}
+
+void read_data(const std::string& stored, const std::vector<std::string>& overrides, DataOptions& data) {
+  read_toml_text(stored, "the model's config", overrides,
+                 [&](Fields& f) { f("data", data, "what the model is measured on"); });
+}
+
+/// ConfigError: what a key changes plays no part in data that a path gives, as the number of training samples.
+void require_effect_on_paths(const std::string& item, const DataOptions& then, const std::string& stored) {
+  DataOptions now = then;
+  read_data(stored, {item}, now);
+  const std::string path = path_of(then);
+  require<ConfigError>(toml_of(now) == stored || toml_of(all_of(now, path)) != toml_of(all_of(then, path)),
+                       "override '", item,
+                       "': has no effect on data that a path gives, which are used whole");
+}
+
+/// ConfigError unless there are no keys, or the set of which they are has read what is at `path`.
+void require_read_by_set(bool read, const std::string& path, const DataOptions& data,
+                         const std::vector<std::string>& keys) {
+  require<ConfigError>(read || keys.empty(), "override '", keys.empty() ? "" : keys.front(),
+                       "': has no effect, because ", path, " is not read by the data set ",
+                       name_of_set(data));
+}
+
+}  // namespace
+
 Recipe with_data_keys(const Subject& subject, const std::vector<std::string>& overrides) {
   Recipe recipe = subject.recipe;
   if (overrides.empty()) {
@@ -164,9 +195,11 @@ Recipe with_data_keys(const Subject& subject, const std::vector<std::string>& ov
                          "KEY, and not its path, which --data gives");
   }
   DataOptions data = recipe.data;
-  const auto visit = [&](Fields& f) { f("data", data, "what the model is measured on"); };
-  const std::string stored = write_toml(visit);
-  read_toml_text(stored, "the model's config", overrides, visit);
+  const std::string stored = toml_of(data);
+  read_data(stored, overrides, data);
+  for (const std::string& item : overrides) {
+    require_effect_on_paths(item, recipe.data, stored);
+  }
   const Schema now = declared_schema(data, interface_of(recipe)),
                then = declared_schema(recipe.data, interface_of(recipe));
   require<ConfigError>(now.interface == then.interface && now.labels == then.labels, "override '",
@@ -190,7 +223,8 @@ bool has_splits(const std::string& folder, const Splits& splits) {
 }  // namespace
 
 std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string& path,
-                                         const std::string& split, Keep keep) {
+                                         const std::string& split, Keep keep,
+                                         const std::vector<std::string>& keys) {
   const auto require_splits = [&](bool there) {
     require<ConfigError>(split.empty() || there, path,
                          ": must have splits of its own for --split, but is one set of samples, which is "
@@ -202,7 +236,9 @@ std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string
                           !std::filesystem::is_directory(path);
   if (!path.empty() && !trajectory && !std::filesystem::is_directory(path)) {
     require_splits(false);
-    auto data = open_file(path, recipe.data, interface_of(recipe), Values::checked, keep);
+    bool by_set = false;
+    auto data = open_file(path, recipe.data, interface_of(recipe), Values::checked, keep, &by_set);
+    require_read_by_set(by_set, path, recipe.data, keys);
     require_same_carrier(path, data->schema(), schema_of(recipe));
     return data;
   }
@@ -223,11 +259,15 @@ std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string
   return chosen;
 }
 
-std::shared_ptr<const Dataset> open_for_prediction(const Subject& subject, const std::string& path) {
+std::shared_ptr<const Dataset> open_for_prediction(const Subject& subject, const std::string& path,
+                                                   const std::vector<std::string>& keys) {
   require<DataError>(std::filesystem::exists(path), path,
                      ": must be a data file or folder, but does not exist");
+  bool by_set = false;
   const std::shared_ptr<const Dataset> data =
-      open_file(path, of_any_classes(subject.recipe.data), &subject.model->interface);
+      open_file(path, of_any_classes(subject.recipe.data), &subject.model->interface, Values::checked,
+                Keep::in_memory, &by_set);
+  require_read_by_set(by_set, path, subject.recipe.data, keys);
   const Schema& found = data->schema();
   require_same_carrier(path, found, subject.schema);
   require<DataError>(found.interface.dimension == subject.schema.interface.dimension, path, ": must have ",

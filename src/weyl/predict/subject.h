@@ -59,17 +59,20 @@ Recipe with_rollout(Recipe recipe, int64_t steps, std::string_view where = "roll
 
 /// The subject's recipe with other keys of its data set ("data.molecules.energy=REF_energy"), for files that name things
 /// otherwise than those of the training. ConfigError: a key of something else, or the path; a key with which the model
-/// would be told or asked something else.
+/// would be told or asked something else; a key that plays no part in data that a path gives, which are used whole.
 Recipe with_data_keys(const Subject& subject, const std::vector<std::string>& overrides);
 
 /// Opens a split of the data set in `path`, a folder with splits; a file, or a folder without, is used with all its
 /// samples. With an empty `path` it is the recipe's data set. `split` empty: the test split. DataError: the split is
-/// absent. ConfigError: a split is named, and what is at `path` has none.
+/// absent. ConfigError: a split is named, and what is at `path` has none; there are keys (those of with_data_keys), and
+/// the data set does not read what is at `path`.
 std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string& path,
-                                         const std::string& split, Keep keep = Keep::in_memory);
+                                         const std::string& split, Keep keep = Keep::in_memory,
+                                         const std::vector<std::string>& keys = {});
 
 /// Opens a file or folder of inputs, which need no labels. DataError: it does not exist, or does not hold what the
-/// model takes.
-std::shared_ptr<const Dataset> open_for_prediction(const Subject& subject, const std::string& path);
+/// model takes. ConfigError: keys, as in open_data.
+std::shared_ptr<const Dataset> open_for_prediction(const Subject& subject, const std::string& path,
+                                                   const std::vector<std::string>& keys = {});
 
 }  // namespace weyl

@@ -99,8 +99,10 @@ TEST(PoseFile, CommentsAreJudgedByTheRowsBelowThem) {
   EXPECT_EQ(parse_poses(names + "1 0 0 0 0 1 0 0 0 0 1 0", "x").size(), 1);
   EXPECT_EQ(parse_poses("# note\n" + names + "# note\n\n5,1,2,3,0,0,0,1", "x").matrices,
             parse_poses("1.5 1 2 3 0 0 0 1", "x").matrices);  // by the names, not as EuRoC has it
-  EXPECT_EQ(fault("# timestamp, tx, ty, tz, qx, qy, qz, s\n5,1,2,3,0,0,0,1"),
-            "x: line 1: column 5 must be q_w (the order is w x y z), the header names it 'qx'");
+  EXPECT_EQ(
+      fault("# timestamp, tx, ty, tz, qx, qy, qz, s\n5,1,2,3,0,0,0,1"),
+      "x: line 1: the header must name a translation (x y z) and a quaternion (qx qy qz qw) or a matrix "
+      "(r11 .. r33); of the rotation it names 'qx', 'qy', 'qz'");
   EXPECT_EQ(fault("5,1,2,3,1,0,0,0\n" + names), "");  // below the first row it is a comment
 }
 
@@ -145,6 +147,137 @@ TEST(PoseFile, ColumnsAreFoundByTheirNames) {
             "x: line 3: must have the 12 columns that the header names, got 11");
   EXPECT_EQ(fault("the notes of a day that nobody read\n1.5 1 2 3 0 0 0 1"),
             "x: line 1: column 1 must be a number, got 'the'");
+}
+
+/// Two poses in the columns x, y, z, qw, qx, qy, qz, behind their times.
+std::string rows(const std::string& first, const std::string& second) {
+  return first + ",1,2,3,1,0,0,0\n" + second + ",4,5,6,0,1,0,0\n";
+}
+
+TEST(PoseFile, TheUnitOfTimesIsThatOfTheirName) {
+  const std::string pose = ",x,y,z,qw,qx,qy,qz\n";
+  struct {
+    std::string names, first, second;
+    double seconds;
+    std::string start;
+  } const files[] = {
+      {"sec", "0", "29", 29, "0"},
+      {"secs", "3", "4", 1, "3"},
+      {"time[s]", "0.000", "0.050", 0.05, "0.000"},
+      {"time (s)", "10", "12", 2, "10"},
+      {"Time (sec)", "1e1", "12", 2, "1e1"},
+      {"t_s", "0.5", "0.75", 0.25, "0.5"},
+      {"timestamp_seconds", "1403636580.25", "1403636580.5", 0.25, "1403636580.25"},
+      {"#timestamp [ns]", "1403636580838555648", "1403636580838555658", 1e-8, "1403636580838555648"},
+      {"timestamp_ns", "5", "1000000005", 1, "5"},
+      {"nsec", "0", "50000000", 0.05, "0"},
+      {"timestamp (us)", "1403636580838555", "1403636580838556", 1e-6, "1403636580838555"},
+      {"time_ms", "0.0", "33.25", 0.03325, "0.0"},
+      {"field.header.stamp [ms]", "1000", "3000", 2, "1000"},
+      {"sec,nsec", "0,999999999", "1,1", 2e-9, "0.999999999"},
+      {"header.seq,header.stamp.secs,header.stamp.nsecs", "7,1403636580,838555648", "8,1403636580,838555658",
+       1e-8, "1403636580.838555648"},
+      {"header.stamp.sec,header.stamp.nanosec,header.frame_id", "10,5,map", "11,5,map", 1, "10.000000005"},
+      {"tv_sec,time_sec,time_usec", "0,3,250000", "0,4,500000", 1.25, "3.250000000"},
+      {"Time,header.seq,header.stamp.secs,header.stamp.nsecs,header.frame_id",
+       "1403636580.9,0,1403636580,5,\"a, b\"", "1403636581.9,1,1403636582,5,\"a, b\"", 2,
+       "1403636580.000000005"},
+      {"%time,field.header.stamp", "1500000000,0", "2500000000,0", 1, "1500000000"},
+      {"\"\",\"timestamp [ns]\"", "0,0", "1,1000", 1e-6, "0"}};
+  for (const auto& file : files) {
+    const PoseTrajectory found = parse_poses(file.names + pose + rows(file.first, file.second), "x");
+    ASSERT_EQ(found.times.size(), 2u) << file.names;
+    EXPECT_NEAR(found.times[1], file.seconds, 1e-12 + 1e-6 * file.seconds) << file.names;
+    EXPECT_EQ(found.start, file.start) << file.names;
+    EXPECT_EQ(found.matrices, parse_poses("0 1 2 3 0 0 0 1\n1 4 5 6 1 0 0 0", "x").matrices) << file.names;
+  }
+  EXPECT_EQ(parse_poses("sec,nsec" + pose + rows("0,999999999", "1,1"), "x").stamps,
+            (std::vector<std::string>{"0.999999999", "1.000000001"}));
+  EXPECT_EQ(
+      parse_poses("# timestamp [ns] tx ty tz qx qy qz qw\n5 1 2 3 0 0 0 1\n10 1 2 3 0 0 0 1", "x").times,
+      (std::vector<double>{0, 5e-9}));
+}
+
+TEST(PoseFile, TimesThatTheirUnitDoesNotFitAreRefused) {
+  const std::string pose = ",x,y,z,qw,qx,qy,qz\n";
+  EXPECT_EQ(fault("sec" + pose + rows("1403636580838555648", "1403636580838555649")),
+            "x: line 2: column 1 must be seconds, below 1e11, got '1403636580838555648', which can only be "
+            "nanoseconds or another small unit");
+  EXPECT_EQ(fault("time [ns]" + pose + rows("0", "0.5")),
+            "x: line 3: column 1 must be a whole number of nanoseconds, got '0.5'");
+  EXPECT_EQ(
+      fault("time" + pose + rows("0", "0.5")),
+      "x: line 3: column 1 must be a whole number of nanoseconds, got '0.5'; the header says another unit "
+      "as `time [s]`");
+  EXPECT_EQ(fault("sec,nsec" + pose + rows("0,1000000000", "2,0")),
+            "x: line 2: column 2 must be less than a second beside whole ones, got '1000000000'");
+  EXPECT_EQ(fault("sec,nsec" + pose + rows("0.5,1", "2,0")),
+            "x: line 2: column 1 must be whole seconds beside their parts, got '0.5'");
+  EXPECT_EQ(fault("time [us]" + pose + rows("-1", "2")),
+            "x: line 2: column 1 must be a time from 0 to 290 years, got '-1'");
+  EXPECT_EQ(fault("time [ms]" + pose + rows("1e300", "2")),
+            "x: line 2: column 1 must be a time from 0 to 290 years, got '1e300'");
+  // A unit that nobody says is nanoseconds, as EuRoC has it: not where a camera would see a billion poses a second.
+  EXPECT_EQ(
+      fault("time" + pose + rows("0", "29")),
+      "x: times without a unit are taken for nanoseconds, but 2 poses in 2.9e-08 s cannot be; say the unit "
+      "in the header, as `time [s]`");
+  EXPECT_EQ(fault("time" + pose + rows("0", "50000000")), "");
+}
+
+TEST(PoseFile, AHeaderThatNamesARotationIsObeyedOrRefused) {
+  const std::string begin = "x: line 1: the header must name ";
+  const std::string wanted =
+      begin + "a translation (x y z) and a quaternion (qx qy qz qw) or a matrix (r11 .. r33)";
+  const std::string angles =
+      "; angles are not read, for their order and signs differ; of the rotation it names ";
+  EXPECT_EQ(fault("t,x,y,z,roll,pitch,yaw\n0,1,2,3,0,0,0\n"), wanted + angles + "'roll', 'pitch', 'yaw'");
+  EXPECT_EQ(fault("t x y z roll pitch yaw\n0 1 2 3 0 0 0\n"), wanted + angles + "'roll', 'pitch', 'yaw'");
+  EXPECT_EQ(fault("# t x y z yaw pitch roll speed\n0 1 2 3 0 0 0 1\n"),
+            wanted + angles + "'yaw', 'pitch', 'roll'");
+  EXPECT_EQ(fault("t,x,y,z,rot_x,rot_y,rot_z,w\n0,1,2,3,1,0,0,0\n"),
+            wanted + angles + "'rot_x', 'rot_y', 'rot_z'");
+  EXPECT_EQ(fault("t,east,north,up,qw,qx,qy,qz\n0,1,2,3,1,0,0,0\n"),
+            wanted + "; of the rotation it names 'qx', 'qy', 'qz', 'qw'");
+  EXPECT_EQ(fault("t,x,y,z,q0,q1,q2,q3\n0,1,2,3,1,0,0,0\n"), wanted + ", got 't,x,y,z,q0,q1,q2,q3'");
+  EXPECT_EQ(fault("mol,a,b,c,d,e,f,g\n0,1,2,3,1,0,0,0\n"), wanted + ", got 'mol,a,b,c,d,e,f,g'");
+  EXPECT_EQ(fault("t,a.x,a.y,a.z,a.qw,a.qx,a.qy,a.qz,b.qw,b.qx,b.qy,b.qz\n0,1,2,3,1,0,0,0,1,0,0,0\n"),
+            begin + "one rotation, 'a.qx' and 'b.qx' are of two");
+  EXPECT_EQ(fault("t,x,y,z,qw,qx,qy,qz,px,py,pz\n0,1,2,3,1,0,0,0,1,2,3\n"),
+            begin + "one translation, 'x' and 'px' are of two");
+  EXPECT_EQ(fault("mileage,x,y,z,qw,qx,qy,qz\n0,1,2,3,1,0,0,0\n"),
+            begin + "the time, as `time [s]` or `time [ns]`, got 'mileage' for column 1");
+  EXPECT_EQ(fault("t,x [ft],y [ft],z [ft],qw,qx,qy,qz\n0,1,2,3,1,0,0,0\n"),
+            "x: line 1: the header must give the translation in m, cm, mm or km, got 'x [ft]'");
+  EXPECT_EQ(fault("t,x,y,z,qw,qx,qy,qz\n0,1,2,3,1,0,0,0,9\n"),
+            begin + "the 9 columns of the rows, got 8 names");
+  EXPECT_EQ(
+      fault("# timestamp tx ty tz qw qx qy qz confidence\n0 1 2 3 1 0 0 0\n"),
+      "x: line 2: the comment above names other columns than the rows have, with q_w first, where it must "
+      "stand last");
+  EXPECT_EQ(fault("# the columns are timestamp tx ty tz qx qy qz qw\n0 1 2 3 0 0 0 1\n"), "");
+  // Rows without times, and lengths in millimetres.
+  const PoseTrajectory found =
+      parse_poses("frame,x [mm],y [mm],z [mm],qw,qx,qy,qz\n0,1000,2000,3000,1,0,0,0\n", "x");
+  EXPECT_EQ(found.format, PoseFormat::kitti);
+  EXPECT_TRUE(found.times.empty());
+  EXPECT_EQ(found.matrices, parse_poses("0 1 2 3 0 0 0 1", "x").matrices);
+  EXPECT_EQ(parse_poses("timestamp_ns,qw,qx,qy,qz,tx_m,ty_m,tz_m\n0,1,0,0,0,1,2,3\n", "x").matrices,
+            found.matrices);
+  EXPECT_EQ(parse_poses("# format: timestamp(s) tx ty tz qw qx qy qz\n0 1 2 3 1 0 0 0\n", "x").matrices,
+            found.matrices);
+}
+
+TEST(PoseFile, OtherColumnsThanThePosesMayHoldText) {
+  const auto wanted = parse_poses("0 1 2 3 0 0 0 1", "x").matrices;
+  EXPECT_EQ(parse_poses("time,tx,ty,tz,qx,qy,qz,qw,child_frame\n0,1,2,3,0,0,0,1,base\n", "x").matrices,
+            wanted);
+  EXPECT_EQ(parse_poses("child_frame,time,tx,ty,tz,qx,qy,qz,qw\nbase,0,1,2,3,0,0,0,1\n", "x").matrices,
+            wanted);
+  EXPECT_EQ(parse_poses("time,tx,ty,tz,\"a, b\",qx,qy,qz,qw\n0,1,2,3,\"a, b\",0,0,0,1\n", "x").matrices,
+            wanted);
+  EXPECT_EQ(fault("time,tx,ty,tz,qx,qy,qz,qw,child_frame\n0,1,2,3,0,0,0,base,base\n"),
+            "x: line 2: column 8 must be a number, got 'base'");
 }
 
 TEST(PoseFile, RowsOfTwelveAndThirteenColumnsAreMatrices) {

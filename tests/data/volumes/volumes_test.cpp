@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <map>
 #include <set>
 #include <span>
@@ -143,6 +144,38 @@ TEST(Decathlon, NearlyEqualValuesAreNoNoiseAndConstantOnesAreToldOf) {
     const std::string wanted =
         "1 sample has one value everywhere in channel 2, the first is sample 0 (" + (folder / "a.nii") + ")";
     EXPECT_EQ(std::ranges::count(found, wanted), 1);
+  }
+}
+
+/// The values of a channel of half zeros, normalised as by default; the other half is `value(k)`, k from 0 on.
+Tensor normalised(int count, const std::function<float(int)>& value) {
+  const Folder folder;
+  std::vector<float> stored(2 * static_cast<size_t>(count));
+  for (int k = 0; k < count; ++k) {
+    stored[2 * static_cast<size_t>(k)] = value(k);
+  }
+  write_nifti(folder / "a.nii", {.type = ElementType::f32, .shape = {2 * count, 1, 1}},
+              std::as_bytes(std::span(stored)));
+  const auto set = open_volume_files(folder / "a.nii", {.modalities = 1});
+  return std::get<Grid>(set->batch(std::vector<int64_t>{0}).input).values.flatten().to(at::kDouble);
+}
+
+TEST(Decathlon, AFewHotVoxelsDoNotDecideHowAVolumeIsNormalised) {
+  constexpr int count = 400;
+  const auto ratio = [](int k) { return 1.2F + 0.6F * static_cast<float>(k) / count; };
+  for (const float hot : {1.5F, 60.F, -60.F, 1e6F}) {
+    const Tensor values = normalised(count, [&](int k) { return k == 7 ? hot : ratio(k); });
+    EXPECT_TRUE(values.slice(0, 1, {}, 2).eq(0).all().item<bool>()) << hot;  // the background stays 0
+    const Tensor object = values.slice(0, 0, {}, 2);
+    EXPECT_NEAR(object.mean().item<double>(), 0, 1e-5) << hot;
+    EXPECT_NEAR(object.std(false).item<double>(), 1, 1e-5) << hot;
+  }
+  // A mask stays apart from its background, hot voxels or not.
+  for (const float hot : {1.F, 60.F, 1e6F}) {
+    const Tensor values = normalised(count, [&](int k) { return k == 7 ? hot : 1.F; });
+    EXPECT_NEAR(values.mean().item<double>(), 0, 1e-4) << hot;
+    EXPECT_LT(values[1].item<double>(), values[0].item<double>()) << hot;
+    EXPECT_LT(values[1].item<double>(), 0) << hot;
   }
 }
 

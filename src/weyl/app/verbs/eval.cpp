@@ -1,5 +1,4 @@
 #include <cmath>
-#include <filesystem>
 #include <iostream>
 
 #include "weyl/app/terminal/exit_codes.h"
@@ -20,16 +19,15 @@ namespace {
 
 /// Says which samples of data that were given are the model's own training samples; where they were asked for, it is
 /// known.
-void warn_of_training_samples(const EvalCommand& command, const Subject& subject, const Dataset& data) {
+void warn_of_training_samples(const EvalCommand& command, const Dataset& data) {
   if (command.data.empty() || command.split == "train") {
     return;
   }
-  std::error_code error;
-  const bool own = std::filesystem::equivalent(path_of(subject.recipe.data), command.data, error);
-  const int64_t found = training_samples_in(data, fingerprint_of_run(command.model), own && !error);
-  if (found > 0) {
-    warn(text(command.data, ": ", found == data.size() ? "all" : text(found, " of the"), " ", data.size(),
-              " samples are of the training split of ", command.model,
+  const TrainingSamples found = training_samples_in(data, fingerprint_of_run(command.model));
+  if (found.count > 0) {
+    warn(text(command.data, ": ", found.exact ? "" : "about ",
+              found.count == data.size() ? "all" : text(found.count, " of the"), " ", data.size(),
+              " samples ", found.count == 1 ? "is" : "are", " of the training split of ", command.model,
               ", which it has learned from: of these, errors say nothing of new data"));
   }
 }
@@ -47,7 +45,7 @@ int run(const EvalCommand& command, const Systems& systems) {
   }
   const Recipe recipe = with_data_keys(predictor.subject(), command.overrides);
   const auto data = open_data(rolls ? with_rollout(recipe, command.rollout, "--rollout") : recipe,
-                              command.data, command.split, Keep::on_disk);
+                              command.data, command.split, Keep::on_disk, command.overrides);
   const std::string where = !command.data.empty()   ? command.data
                             : command.split.empty() ? "the test split"
                                                     : "the " + command.split + " split";
@@ -59,7 +57,7 @@ int run(const EvalCommand& command, const Systems& systems) {
   for (const std::string& warning : data->schema().warnings) {
     warn(warning);
   }
-  warn_of_training_samples(command, predictor.subject(), *data);
+  warn_of_training_samples(command, *data);
   Progress progress("eval", data->size(), Progress::style_for_stderr(command.output.quiet));
   Evaluation evaluation = predictor.evaluate(data, where,
                                              {.progress = [&](int64_t done) { progress.update(done); },

@@ -133,7 +133,7 @@ Calls calls_for(Progress& progress) {
 
 Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite,
                        const FilePredictor& predictor, Progress& progress) {
-  const auto data = open_for_prediction(predictor.subject(), command.data);
+  const auto data = open_for_prediction(predictor.subject(), command.data, command.overrides);
   check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
   progress.set_total(data->size());
   PredictionTensors tensors(predictor);
@@ -159,7 +159,7 @@ Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite
 
 Predicted into_folder(const PredictCommand& command, const Overwrite& overwrite,
                       const FilePredictor& predictor, Progress& progress) {
-  const auto data = open_for_prediction(predictor.subject(), command.data);
+  const auto data = open_for_prediction(predictor.subject(), command.data, command.overrides);
   check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
   progress.set_total(data->size());
   Predicted result;
@@ -171,7 +171,7 @@ Predicted into_folder(const PredictCommand& command, const Overwrite& overwrite,
 
 Predicted into_trajectory(const PredictCommand& command, const Overwrite& overwrite,
                           const FilePredictor& predictor, Progress& progress) {
-  const auto data = open_for_prediction(predictor.subject(), command.data);
+  const auto data = open_for_prediction(predictor.subject(), command.data, command.overrides);
   check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
   const FilledTrajectory filled =
       predict_trajectory(predictor, data, command.data, command.out, overwrite.at(command.out),

@@ -50,19 +50,33 @@ class AskedSet {
     requires requires { Options::name_in_config; }
   explicit AskedSet(const Options& options) : options_(&options), name_(Options::name_in_config) {}
 
+  /// The same options, which note in `read`, if it is there, that somebody read them. It must outlive them.
+  AskedSet noting(bool* read) const {
+    AskedSet noting = *this;
+    noting.read_ = read;
+    return noting;
+  }
+
   /// Null where another set, or none, is asked for.
   template <class Options>
   const Options* get_if() const {
-    return name_ == Options::name_in_config ? static_cast<const Options*>(options_) : nullptr;
+    if (!is<Options>()) {
+      return nullptr;
+    }
+    if (read_ != nullptr) {
+      *read_ = true;
+    }
+    return static_cast<const Options*>(options_);
   }
   template <class Options>
   bool is() const {
-    return get_if<Options>() != nullptr;
+    return name_ == Options::name_in_config;
   }
 
  private:
   const void* options_ = nullptr;
   std::string_view name_;
+  bool* read_ = nullptr;
 };
 
 /// Data sets with the names of their splits; a single set has an empty name.

@@ -37,14 +37,18 @@ std::string_view trimmed_column(std::string_view s) {
   return s;
 }
 
+/// Commas in quotes are of their column, and the quotes of none.
 std::vector<std::string_view> columns_of(std::string_view line, bool commas) {
   std::vector<std::string_view> columns;
   while (!line.empty()) {
     size_t end = 0;
-    while (end < line.size() && !(commas ? line[end] == ',' : is_column_blank(line[end]))) {
-      ++end;
+    bool quoted = false;
+    while (end < line.size() && (commas ? quoted || line[end] != ',' : !is_column_blank(line[end]))) {
+      quoted = quoted != (line[end++] == '"');
     }
-    columns.push_back(trimmed_column(line.substr(0, end)));
+    const std::string_view column = trimmed_column(line.substr(0, end));
+    const bool in_quotes = column.size() > 1 && column.front() == '"' && column.back() == '"';
+    columns.push_back(in_quotes ? column.substr(1, column.size() - 2) : column);
     const bool ended = end == line.size();
     line.remove_prefix(ended ? end : end + 1);
     if (commas && !ended && line.empty()) {
@@ -56,6 +60,29 @@ std::vector<std::string_view> columns_of(std::string_view line, bool commas) {
   }
   return columns;
 }
+
+/// The names in a header: what is in brackets belongs to the name before it, as in `timestamp [s] tx ty tz`.
+std::vector<std::string> names_of(std::string_view header) {
+  const bool commas = header.find(',') != std::string_view::npos;
+  std::vector<std::string> names;
+  for (const std::string_view column : columns_of(header, commas)) {
+    const bool inside = !names.empty() && names.back().find_first_of("[(") != std::string::npos &&
+                        names.back().find_first_of("])") == std::string::npos;
+    if (!commas && !names.empty() && (inside || column.starts_with('[') || column.starts_with('('))) {
+      names.back() += column;
+    } else {
+      names.emplace_back(column);
+    }
+  }
+  return names;
+}
+
+/// A line that may name the columns: a comment, or a row of names.
+struct PoseHeader {
+  int64_t line = 0;
+  std::string_view names;
+  bool is_row = false;
+};
 
 /// A whole number; also as data frames write one that they hold in floating point, 1403636580838555648.0 with
 /// all its digits or 1.4036365808385556e+18 (to 256 ns).
@@ -79,9 +106,8 @@ std::optional<int64_t> nanoseconds_of(std::string_view column) {
 
 /// Nanoseconds, not negative, as seconds with all their digits.
 std::string seconds_text(int64_t nanoseconds) {
-  constexpr int64_t second = 1'000'000'000;
-  const std::string part = std::to_string(second + nanoseconds % second).substr(1);
-  return std::to_string(nanoseconds / second) + "." + part;
+  const std::string part = std::to_string(kSecond + nanoseconds % kSecond).substr(1);
+  return std::to_string(nanoseconds / kSecond) + "." + part;
 }
 
 /// The rotation of a unit quaternion, row-major.
@@ -151,6 +177,7 @@ class PoseReader {
       file.remove_prefix(std::min(end + 1, file.size()));
     }
     require<DataError>(found_.size() > 0, where_, ": must hold at least one pose, holds none");
+    require_slow_times();
     found_.format = *format_;
   }
   PoseTrajectory done() { return std::move(found_); }
@@ -167,12 +194,12 @@ class PoseReader {
     }
     if (line.front() == '#') {
       if (found_.size() == 0) {
-        headers_.emplace_back(number_, trimmed_column(line.substr(1)));
+        headers_.push_back({number_, comment_names(line.substr(1))});
       }
       return;
     }
     if (found_.size() == 0 && !named_ && is_header(line)) {
-      headers_.emplace_back(number_, line);
+      headers_.push_back({number_, line, true});
       named_ = true;
       return;
     }
@@ -182,8 +209,7 @@ class PoseReader {
     const auto columns = columns_of(line, commas_);
     require_width(columns.size());
     if (places_.time) {
-      const size_t k = *places_.time;
-      *format_ == PoseFormat::euroc ? add_nanoseconds(columns[k], k) : add_time(columns[k], k);
+      add_time(columns);
     }
     places_.is_matrix ? add_matrix(columns) : add_quaternion(columns);
   }
@@ -192,14 +218,8 @@ class PoseReader {
   void learn_columns(std::string_view line) {
     commas_ = format_ == PoseFormat::euroc || line.find(',') != std::string_view::npos;
     const auto columns = columns_of(line, commas_);
-    for (const auto& [at, header] : headers_) {
-      const auto names = columns_of(header, header.find(',') != std::string_view::npos);
-      const auto by = names.size() == columns.size() ? columns_by_names(names) : std::nullopt;
-      if (by &&
-          (format_ != PoseFormat::kitti || by->is_matrix)) {  // a format that was asked for is not overruled
-        places_ = *by;
-        names_known_ = true;
-      }
+    for (const PoseHeader& header : headers_) {
+      obey(header, columns.size());
     }
     if (!format_) {
       format_ = told_by(columns, line);
@@ -213,8 +233,46 @@ class PoseReader {
     if (*format_ == PoseFormat::kitti) {
       places_.time.reset();
     }
+    if (places_.time) {
+      unit_ = places_.time->unit.value_or(*format_ == PoseFormat::euroc ? 1 : kSecond);
+    }
     require_width(columns.size());
     width_ = columns.size();
+  }
+
+  /// The places that a header names. What names a rotation and cannot be obeyed is refused: by their positions the columns
+  /// would be taken for something else. A format that was asked for is not overruled.
+  void obey(const PoseHeader& header, size_t columns) {
+    const std::vector<std::string> names = names_of(header.names);
+    const NamedColumns by = columns_by_names(names);
+    if (format_ == PoseFormat::kitti && !(by.pose && by.pose->is_matrix)) {
+      return;
+    }
+    const auto refuse_unless = [&](bool holds, const auto&... parts) {
+      require<DataError>(holds, where_, ": line ", header.line, ": ", parts...);
+    };
+    if (names.size() != columns) {
+      refuse_unless(!header.is_row || format_, "the header must name the ", columns,
+                    " columns of the rows, got ", names.size(), " names");
+      other_order_ = by.pose && !by.pose->is_matrix ? by.pose : other_order_;
+      return;
+    }
+    refuse_unless(by.fault.empty(), by.fault);
+    refuse_unless(
+        by.pose || !header.is_row || format_,
+        "the header must name a translation (x y z) and a quaternion (qx qy qz qw) or a matrix (r11 .. r33), "
+        "got ",
+        quote(header.names, 60));
+    if (by.pose) {
+      places_ = *by.pose;
+      names_known_ = true;
+    }
+  }
+
+  /// The names in a comment, which may stand behind a word, as in `# format: timestamp tx ty tz`.
+  static std::string_view comment_names(std::string_view comment) {
+    const size_t colon = comment.find(':');
+    return trimmed_column(colon < comment.find(',') ? comment.substr(colon + 1) : comment);
   }
 
   /// The places that the format has where no header names them.
@@ -226,10 +284,18 @@ class PoseReader {
       return PoseColumns::of_matrix(1);
     }
     if (*format_ == PoseFormat::euroc) {
-      std::ranges::for_each(headers_, [&](const auto& header) { check_header(header); });
-      return PoseColumns::of_quaternion({5, 6, 7, 4});
+      return in_named_order(PoseColumns::of_quaternion({5, 6, 7, 4}));
     }
-    return PoseColumns::of_quaternion({4, 5, 6, 7});
+    return in_named_order(PoseColumns::of_quaternion({4, 5, 6, 7}));
+  }
+
+  /// Comments of other columns than the rows have must at least agree on where w stands.
+  PoseColumns in_named_order(const PoseColumns& places) const {
+    const auto w_first = [](const PoseColumns& c) { return c.quaternion[3] < c.quaternion[0]; };
+    check(!other_order_ || w_first(*other_order_) == w_first(places),
+          "the comment above names other columns than the rows have, with q_w ",
+          w_first(places) ? "last, where it must stand first" : "first, where it must stand last");
+    return places;
   }
 
   void require_width(size_t columns) const {
@@ -282,33 +348,22 @@ class PoseReader {
     return off_rotation(r) <= kOffGroup && determinant(r) > 0;
   }
 
-  /// A line that names the columns without a comment sign, as data frames are written: at least 8 columns,
-  /// none of them a number (nor `nan`, which is one). Without commas it must name a pose: a line of prose names none.
+  /// A line that names the columns without a comment sign, as data frames are written: none of them is a number (nor
+  /// `nan`, which is one). It names a rotation, or at least 8 columns between commas: a line of prose names none.
   static bool is_header(std::string_view line) {
-    const bool commas = line.find(',') != std::string_view::npos;
-    const auto names = columns_of(line, commas);
-    return names.size() >= kEuroc &&
-           std::ranges::none_of(names,
-                                [](std::string_view name) {
-                                  double x = 0;
-                                  return name.empty() ||
-                                         std::from_chars(name.data(), name.data() + name.size(), x).ptr ==
-                                             name.data() + name.size();
-                                }) &&
-           (commas || columns_by_names(names));
-  }
-
-  /// A header of EuRoC that does not name a whole pose names the columns all the same: those of the quaternion must
-  /// stand w first. What a comment says above blank-separated rows is nobody's order but its own.
-  void check_header(const std::pair<int64_t, std::string_view>& header) const {
-    const auto names = columns_of(header.second, true);
-    if (names.size() < kEuroc) {
-      return;
+    const std::vector<std::string> names = names_of(line);
+    const bool numbers = std::ranges::any_of(names, [](const std::string& name) {
+      double x = 0;
+      return std::from_chars(name.data(), name.data() + name.size(), x).ptr == name.data() + name.size() &&
+             !name.empty();
+    });
+    if (numbers) {
+      return false;
     }
-    const std::string fifth(names[4]);
-    const bool other = fifth.find("_x") != std::string::npos || fifth.find("qx") != std::string::npos;
-    require<DataError>(!other, where_, ": line ", header.first,
-                       ": column 5 must be q_w (the order is w x y z), the header names it ", quote(fifth));
+    const NamedColumns by = columns_by_names(names);
+    return by.pose || !by.fault.empty() ||
+           (line.find(',') != std::string_view::npos && names.size() >= kEuroc &&
+            std::ranges::none_of(names, &std::string::empty));
   }
 
   double number(std::string_view column, size_t index) const {
@@ -323,7 +378,26 @@ class PoseReader {
     return x;
   }
 
-  void add_time(std::string_view column, size_t index) {
+  void add_time(std::span<const std::string_view> columns) {
+    const size_t index = places_.time->column;
+    const std::string_view column = columns[index];
+    if (places_.rest) {
+      const size_t rest = places_.rest->column;
+      const int64_t part = nanoseconds(columns[rest], rest, *places_.rest->unit);
+      check(part < kSecond, "column ", rest + 1, " must be less than a second beside whole ones, got ",
+            quote(columns[rest], 40));
+      const int64_t whole = nanoseconds(column, index, kSecond);
+      check(whole % kSecond == 0, "column ", index + 1, " must be whole seconds beside their parts, got ",
+            quote(column, 40));
+      add_nanoseconds(whole + part, seconds_text(whole + part));
+    } else if (unit_ == kSecond) {
+      add_seconds(column, index);
+    } else {
+      add_nanoseconds(nanoseconds(column, index, unit_), column);
+    }
+  }
+
+  void add_seconds(std::string_view column, size_t index) {
     const double t = number(column, index);
     check(std::abs(t) < kSeconds, "column ", index + 1, " must be seconds, below 1e11, got ",
           quote(column, 40), ", which can only be nanoseconds or another small unit");
@@ -335,16 +409,41 @@ class PoseReader {
     increase(t - first_, column);
   }
 
-  void add_nanoseconds(std::string_view column, size_t index) {
-    const auto t = nanoseconds_of(column);
-    check(t && *t >= 0, "column ", index + 1, " must be a whole number of nanoseconds, got ",
+  /// A time in a unit of so many nanoseconds, exact where it is whole.
+  int64_t nanoseconds(std::string_view column, size_t index, int64_t unit) const {
+    constexpr double longest = 9.2e18;
+    const auto whole = nanoseconds_of(column);
+    if (unit == 1) {
+      check(whole && *whole >= 0, "column ", index + 1, " must be a whole number of nanoseconds, got ",
+            quote(column, 40),
+            names_known_ && !places_.time->unit ? "; the header says another unit as `time [s]`" : "");
+      return *whole;
+    }
+    const double t = number(column, index) * static_cast<double>(unit);
+    check(t >= 0 && t < longest, "column ", index + 1, " must be a time from 0 to 290 years, got ",
           quote(column, 40));
+    return whole ? *whole * unit : std::llround(t);
+  }
+
+  void add_nanoseconds(int64_t t, std::string_view column) {
     if (found_.times.empty()) {
       found_.start = std::string(column);
-      first_nanosecond_ = *t;
+      first_nanosecond_ = t;
     }
-    found_.stamps.push_back(seconds_text(*t));
-    increase(static_cast<double>(*t - first_nanosecond_) * 1e-9, column);
+    found_.stamps.push_back(seconds_text(t));
+    increase(static_cast<double>(t - first_nanosecond_) * 1e-9, column);
+  }
+
+  /// Times of a named column whose unit nobody says are nanoseconds between commas. Where these would be a million poses
+  /// a second, they are something else.
+  void require_slow_times() const {
+    constexpr double fastest = 1e-6;
+    const auto gaps = static_cast<double>(found_.times.size()) - 1;
+    const bool guessed = names_known_ && places_.time && !places_.time->unit && unit_ == 1;
+    require<DataError>(!guessed || gaps < 1 || found_.times.back() >= fastest * gaps, where_,
+                       ": times without a unit are taken for nanoseconds, but ", found_.size(), " poses in ",
+                       found_.times.empty() ? 0 : found_.times.back(),
+                       " s cannot be; say the unit in the header, as `time [s]`");
   }
 
   void increase(double time, std::string_view column) {
@@ -359,7 +458,7 @@ class PoseReader {
   std::array<double, 3> translation_of(std::span<const std::string_view> columns) const {
     std::array<double, 3> t;
     for (size_t k = 0; k < 3; ++k) {
-      t[k] = number(columns[places_.translation[k]], places_.translation[k]);
+      t[k] = number(columns[places_.translation[k]], places_.translation[k]) * places_.length;
     }
     return t;
   }
@@ -372,10 +471,9 @@ class PoseReader {
       q[k] = number(columns[places_.quaternion[k]], places_.quaternion[k]);
       square += q[k] * q[k];
     }
-    for (size_t k = kEuroc; k < columns.size(); ++k) {
-      if (k != places_.time) {
-        number(columns[k], k);
-      }
+    // A shifted row of EuRoC shows in its further columns; what a header names otherwise may be text.
+    for (size_t k = kEuroc; !names_known_ && k < columns.size(); ++k) {
+      number(columns[k], k);
     }
     const double norm = std::sqrt(square), off = std::abs(norm - 1);
     check(off <= kOffGroup, "the quaternion must have norm 1, got ", norm, " (off by ", off, ")");
@@ -405,11 +503,12 @@ class PoseReader {
   std::string_view where_;
   std::optional<PoseFormat> format_;
   PoseTrajectory found_;
-  std::vector<std::pair<int64_t, std::string_view>> headers_;  // lines that may name the columns
-  bool named_ = false;                                         // by a line without a comment sign
+  std::vector<PoseHeader> headers_;
+  bool named_ = false;  // by a line without a comment sign
   PoseColumns places_;
+  std::optional<PoseColumns> other_order_;     // of a comment with more or fewer names than columns
   bool commas_ = false, names_known_ = false;  // between columns; the places are those of a header
-  int64_t number_ = 0, first_nanosecond_ = 0;
+  int64_t number_ = 0, first_nanosecond_ = 0, unit_ = kSecond;  // of the times, in nanoseconds
   size_t width_ = 0;
   double first_ = 0;
   std::string last_time_;

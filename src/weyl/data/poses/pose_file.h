@@ -17,9 +17,10 @@ namespace weyl {
 ///   euroc   timestamp, p_x, p_y, p_z, q_w, q_x, q_y, q_z and any further columns, nanoseconds (whole; `.0` is
 ///           accepted), separated by commas; first a header line that begins with #, or one line of names
 ///
-/// A header that names a whole pose says where its parts are, in any order (poses/pose_columns.h). Rows of 13 columns may
-/// be a timestamp and a 3 x 4 matrix, in seconds (tum) or, with commas, in nanoseconds (euroc), as MulRan has them; rows of
-/// 12 with commas are kitti where they hold a matrix. Lengths are in metres in all three.
+/// A header that names a whole pose says where its parts are, in any order, and in which units (poses/pose_columns.h); of
+/// the further columns nothing is read. Rows of 13 columns may be a timestamp and a 3 x 4 matrix, in seconds (tum) or,
+/// with commas, in nanoseconds (euroc), as MulRan has them; rows of 12 with commas are kitti where they hold a matrix.
+/// Lengths are in metres in all three.
 enum class PoseFormat { tum, kitti, euroc };
 constexpr std::string_view pose_format_names[] = {"tum", "kitti", "euroc"};
 constexpr const auto& names_of(PoseFormat) {  // for config/fields.h
@@ -31,7 +32,7 @@ struct PoseTrajectory {
   PoseFormat format = PoseFormat::tum;
   std::vector<double> matrices;     // (n, 4, 4) homogeneous, row-major, rotations exact to rounding
   std::vector<double> times;        // (n) seconds since the first pose; empty for kitti
-  std::vector<std::string> stamps;  // (n) the timestamps in seconds: tum as in the file, euroc exact
+  std::vector<std::string> stamps;  // (n) the timestamps in seconds, as in the file or exact
   std::string start;                // the first timestamp as in the file; empty for kitti
   double off_group = 0;  // how far the worst rotation was from one: |q| - 1, or an entry of R^T R - 1
 
@@ -42,8 +43,10 @@ struct PoseTrajectory {
 /// tum, 12 kitti.
 /// CRLF and a byte order mark are accepted. DataError with file and line: no pose at all; a wrong number of columns; an
 /// entry that is no number or not finite; a quaternion or matrix further from a rotation than 0.01 (by how much); a
-/// time that does not increase or stands there twice; TUM times that cannot be seconds (1e11 or more); a line of more than 65536 characters;
-/// a EuRoC header that names no whole pose and has the columns in another order.
+/// time that does not increase or stands there twice; times in seconds that cannot be (1e11 or more); a line of more than
+/// 65536 characters;
+/// a header that names a rotation but no whole pose, or a row of names without a pose where no format is asked for;
+/// times of a named column without a unit that would be more than a million poses a second.
 PoseTrajectory parse_poses(std::string_view file, std::string_view where,
                            std::optional<PoseFormat> format = {});
 PoseTrajectory read_poses(const std::string& path, std::optional<PoseFormat> format = {});

@@ -17,7 +17,7 @@ void fields(Fields& f, DecathlonDataOptions& o) {
   f("normalise", o.normalise, "each modality of a volume to mean 0 and standard deviation 1");
   f("normalise_over", o.normalise_over,
     "the voxels that mean and deviation are taken over: those that are not 0, while the others stay 0 (all, "
-    "where those that are not 0 are alike to a hundredth), or all (CT, where 0 is water)");
+    "where those that are not 0 lie within a twentieth of their median), or all (CT, where 0 is water)");
   f("fractions", o.fractions, "of the labelled cases: training, validation, test", {0, 1});
   f("train", o.train, "training cases; 0: the fraction", {0, 1e9});
   f("valid", o.valid, "validation cases; 0: the fraction", {0, 1e9});

@@ -28,8 +28,8 @@ struct DecathlonDataOptions {
   int64_t classes = 4;    // with the background
   bool normalise = true;  // shifts and scales each modality of a volume to mean 0 and deviation 1,
   VoxelsCounted normalise_over =
-      VoxelsCounted::nonzero;                    // taken over these voxels; over all where those that are
-                                                 // not 0 deviate by at most 0.01 of the largest value
+      VoxelsCounted::nonzero;                    // taken over these voxels; over all where 98 in 100 of those
+                                                 // that are not 0 lie within 0.05 of their median
   std::vector<double> fractions{0.5, 0.2, 0.3};  // of the labelled cases, for training, validation, test
   int64_t train = 0, valid = 0, test = 0;        // cases of a split; 0: the fraction
   int64_t seed = 0;                              // of the split

@@ -1,9 +1,13 @@
 #include "weyl/train/run/fingerprint.h"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <string_view>
+#include <vector>
 
 #include "weyl/carriers/points.h"
 #include "weyl/core/check.h"
@@ -12,6 +16,13 @@ namespace weyl {
 namespace {
 
 constexpr int64_t tokens_looked_at = int64_t{1} << 20;
+constexpr size_t most_sample_hashes = 1024;
+
+std::string digits_of(uint64_t hash) {
+  char digits[17];
+  std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(hash));
+  return digits;
+}
 
 // A sum of bytes in which every change of one word shows: each round is a bijection of the state.
 class Hash {
@@ -40,11 +51,8 @@ class Hash {
       add(t);
     }
   }
-  std::string text() const {
-    char digits[17];
-    std::snprintf(digits, sizeof digits, "%016llx", static_cast<unsigned long long>(state_));
-    return digits;
-  }
+  uint64_t value() const { return state_; }
+  std::string text() const { return digits_of(state_); }
 
  private:
   uint64_t state_ = 0x243f6a8885a308d3u;
@@ -80,12 +88,11 @@ void add_places_and_labels(Hash& hash, const Batch& batch) {
   hash.add(batch.labels);
 }
 
-Json fingerprint_of_set(const Dataset& data) {
+// Gives the samples that are looked at to `use`, in batches, and returns how many they are.
+int64_t look_at(const Dataset& data, const std::function<void(const Batch&)>& use) {
   const int64_t n = data.size();
-  Hash hash, places_and_labels;
   int64_t tokens = 0;
   for (int64_t i = 0; i < n; ++i) {
-    hash.add(static_cast<uint64_t>(data.tokens(i)));
     tokens += data.tokens(i);
   }
   const double share =
@@ -98,12 +105,93 @@ Json fingerprint_of_set(const Dataset& data) {
   for (int64_t k = 0; k < looked; ++k) {
     which.push_back(looked == 1 ? 0 : k * (n - 1) / (looked - 1));
     if (static_cast<int64_t>(which.size()) == at_a_time || k + 1 == looked) {
-      const Batch batch = data.batch(which);
-      add(hash, batch);
-      add_places_and_labels(places_and_labels, batch);
+      use(data.batch(which));
       which.clear();
     }
   }
+  return looked;
+}
+
+// A hash of the inputs of each sample of a batch: of its nodes or cells, and of the whole graph. Labels are left out, which
+// files may name otherwise, and so is what stands beside pairs and objects.
+void add_samples(std::vector<uint64_t>& hashes, const Batch& batch) {
+  std::vector<Hash> samples(static_cast<size_t>(batch.count()));
+  const auto add_rows = [&](const Tensor& t, const auto& first_row) {
+    if (!t.defined() || t.numel() == 0) {
+      return;
+    }
+    const Tensor dense = t.detach().cpu().contiguous();
+    const auto* bytes = static_cast<const char*>(dense.const_data_ptr());
+    const size_t row = dense.nbytes() / static_cast<size_t>(dense.size(0));
+    for (size_t s = 0; s < samples.size(); ++s) {
+      samples[s].add(std::string_view(bytes + first_row(s) * row, (first_row(s + 1) - first_row(s)) * row));
+    }
+  };
+  const auto graph = [](size_t s) { return s; };
+  const auto node_of = [](const Segments& graphs) {
+    return [&graphs](size_t s) { return static_cast<size_t>(graphs.offsets[s]); };
+  };
+  if (const auto* points = std::get_if<Points>(&batch.input)) {
+    each_tensor(*points, [&](const PointsTensor& what, const Tensor& t) {
+      if (what.level == Level::node) {
+        add_rows(t, node_of(points->graphs));
+      } else if (what.level == Level::graph) {
+        add_rows(t, graph);
+      }
+    });
+  } else if (const auto* poses = std::get_if<Poses>(&batch.input)) {
+    add_rows(poses->elements, node_of(poses->graphs));
+    add_rows(poses->scalars, node_of(poses->graphs));
+  } else {
+    add_rows(std::get<Grid>(batch.input).values, graph);
+  }
+  for (const Hash& sample : samples) {
+    hashes.push_back(sample.value());
+  }
+}
+
+// The least of the hashes, each once.
+std::string least_of(std::vector<uint64_t> hashes) {
+  std::ranges::sort(hashes);
+  hashes.erase(std::ranges::unique(hashes).begin(), hashes.end());
+  hashes.resize(std::min(hashes.size(), most_sample_hashes));
+  std::string all;
+  for (const uint64_t hash : hashes) {
+    all += (all.empty() ? "" : " ") + digits_of(hash);
+  }
+  return all;
+}
+
+std::vector<uint64_t> read_hashes(std::string_view all) {
+  std::vector<uint64_t> hashes;
+  while (!all.empty()) {
+    uint64_t hash = 0;
+    const auto [end, error] = std::from_chars(all.data(), all.data() + all.size(), hash, 16);
+    if (error != std::errc()) {
+      return {};
+    }
+    hashes.push_back(hash);
+    all.remove_prefix(std::min(all.size(), static_cast<size_t>(end - all.data()) + 1));
+  }
+  return hashes;
+}
+
+// `hashes`: to take those of the samples.
+Json fingerprint_of_set(const Dataset& data, std::vector<uint64_t>* hashes) {
+  const int64_t n = data.size();
+  Hash hash, places_and_labels;
+  int64_t tokens = 0;
+  for (int64_t i = 0; i < n; ++i) {
+    hash.add(static_cast<uint64_t>(data.tokens(i)));
+    tokens += data.tokens(i);
+  }
+  look_at(data, [&](const Batch& batch) {
+    add(hash, batch);
+    add_places_and_labels(places_and_labels, batch);
+    if (hashes != nullptr) {
+      add_samples(*hashes, batch);
+    }
+  });
   return Json::object()
       .set("samples", n)
       .set("tokens", tokens)
@@ -135,35 +223,47 @@ Json fingerprint(const Splits& data) {
   Json json = Json::object();
   for (const auto& [name, split] :
        {std::pair("train", data.train), {"valid", data.valid}, {"test", data.test}}) {
-    if (split != nullptr) {
-      json.set(name, fingerprint_of_set(*split));
+    if (split == nullptr) {
+      continue;
     }
+    const bool learned = std::string_view(name) == "train";
+    std::vector<uint64_t> hashes;
+    Json of_split = fingerprint_of_set(*split, learned ? &hashes : nullptr);
+    if (learned) {
+      of_split.set("looked_at", static_cast<int64_t>(hashes.size()));
+      of_split.set("sample_hashes", least_of(std::move(hashes)));
+    }
+    json.set(name, std::move(of_split));
   }
   return json;
 }
 
-int64_t training_samples_in(const Dataset& data, const Json& then, bool whole) {
-  const auto samples_of = [&](const char* split) {
-    const Json* of = then.find(split);
-    const Json* samples = of != nullptr ? of->find("samples") : nullptr;
-    return samples != nullptr ? static_cast<int64_t>(samples->number_or(0)) : 0;
+TrainingSamples training_samples_in(const Dataset& data, const Json& then) {
+  const Json* train = then.find("train");
+  const Json* stored = train != nullptr ? train->find("sample_hashes") : nullptr;
+  const std::vector<uint64_t> known = read_hashes(stored != nullptr ? stored->string_or("") : "");
+  if (known.empty()) {
+    return {};
+  }
+  const auto number = [&](const char* key) {
+    const Json* value = train->find(key);
+    return value != nullptr ? value->number_or(0) : 0;
   };
-  const int64_t training = samples_of("train");
-  if (training == 0) {
-    return 0;
+  const double seen = number("looked_at") / std::max(1.0, number("samples"));  // of the training split
+  std::vector<uint64_t> hashes;
+  const int64_t looked = look_at(data, [&](const Batch& batch) { add_samples(hashes, batch); });
+  const bool all_known = known.size() < most_sample_hashes;
+  int64_t comparable = 0, found = 0;
+  for (const uint64_t hash : hashes) {
+    comparable += all_known || hash <= known.back() ? 1 : 0;
+    found += std::ranges::binary_search(known, hash) ? 1 : 0;
   }
-  if (whole && data.size() >= training + samples_of("valid") + samples_of("test")) {
-    return training;
+  if (found == 0 || (all_known && seen >= 1 && looked == data.size())) {
+    return {found, true};
   }
-  if (data.size() != training) {
-    return 0;
-  }
-  const Json now = fingerprint_of_set(data);
-  const auto same = [&](const char* hash) {
-    const Json* of = then.find("train")->find(hash);
-    return of != nullptr && of->string_or("") == now.find(hash)->string_or("");
-  };
-  return same("contents") || same("places_and_labels") ? training : 0;
+  const double share =
+      std::min(1.0, static_cast<double>(found) / static_cast<double>(comparable) / std::min(1.0, seen));
+  return {std::max<int64_t>(1, std::llround(share * static_cast<double>(data.size()))), false};
 }
 
 std::string changes_of_data(const Json& now, const Json& then) {

@@ -14,6 +14,9 @@ namespace weyl {
 ///                       that are looked at, as the model gets them, before augmentation
 ///   places_and_labels   a hash of the positions (elements, values) and labels alone of the same samples, which is
 ///                       equal for runs with other features (`weyl compare`)
+///   looked_at           of the training split: how many samples are looked at
+///   sample_hashes       of these: hashes of the inputs of each, by which it is known again in other data; the least 1024,
+///                       which are a fair choice
 ///
 /// In a split of up to a million tokens (2^20) every sample is looked at. In a larger one evenly spread samples are,
 /// with about as many tokens together, the first and the last sample among them.
@@ -22,10 +25,16 @@ namespace weyl {
 /// not looked at, if the sample keeps its number of tokens.
 Json fingerprint(const Splits& data);
 
-/// How many samples of a set are those of the training split that a run's fingerprint `then` is of, as far as it tells: all
-/// of them where the set is that split; and where it is `whole`, the run's own files from which the splits were drawn, as
-/// many as the split has. 0: none is known to be.
-int64_t training_samples_in(const Dataset& data, const Json& then, bool whole);
+/// How many samples of a set are of a run's training split.
+struct TrainingSamples {
+  int64_t count = 0;
+  bool exact = true;  // false: estimated from those that were looked at and whose hashes are kept
+};
+
+/// The samples of a set whose inputs, bit for bit, are those of a sample of the training split that the fingerprint `then`
+/// is of; none where it has no hashes of samples. Of a split of more than 1024 samples, few of them among many others may
+/// be missed.
+TrainingSamples training_samples_in(const Dataset& data, const Json& then);
 
 /// What differs between two fingerprints, as one line; empty: nothing.
 std::string changes_of_data(const Json& now, const Json& then);
