@@ -73,7 +73,7 @@ def copy_of_checkout(root, into):
         names = [os.fsdecode(name) for name in listed.stdout.split(b"\0") if name]
     else:
         names = [p.relative_to(root).as_posix() for p in root.rglob("*")
-                 if p.is_file() and p.relative_to(root).parts[0] not in ("build", ".git", ".venv")]
+                 if p.is_file() and p.relative_to(root).parts[0] not in ("build", ".git", ".venv", ".venv-peers")]
     for name in names:
         if (root / name).is_file():
             target = into / name
