@@ -145,6 +145,14 @@ class Frames(Trip):
         atoms = ase.io.read(self.folder / "out.extxyz")
         self.assertEqual(atoms.get_stress().shape, (6,))
 
+    def test_molecules_of_a_table_open_in_ase(self):
+        self.weyl("data", "convert", ROOT / "tests/fixtures/molecules/v2000.sdf", "out.extxyz")
+        formate = ase.io.read(self.folder / "out.extxyz", 0)  # tools/goldens/molecule_fixtures.py made it
+        self.assertEqual(np.asarray(formate.info["bonds"]).shape, (7, 3))
+        self.assertEqual(list(formate.info["bonds"][0]), [0, 1, 2])
+        self.assertEqual(list(formate.arrays["isotopes"]), [13, 0, 0, 0, 0, 0, 0, 0, 0])
+        self.assertEqual(formate.info["note"], "first line\nsecond line")
+
     def test_predictions_open_in_ase(self):
         wanted = frames()
         for k in range(0, len(wanted), 3):
