@@ -135,6 +135,22 @@ Matrix3 orthogonalised(Matrix3 r) {
   return r;
 }
 
+/// A line that names the columns without a comment sign, as data frames are written: at least 8 columns,
+/// none of them a number (nor `nan`, which is one). Without commas it must name a pose: a line of prose names none.
+bool names_columns(std::string_view line) {
+  const bool commas = line.find(',') != std::string_view::npos;
+  const auto names = columns_of(line, commas);
+  return names.size() >= kEuroc &&
+         std::ranges::none_of(names,
+                              [](std::string_view name) {
+                                double x = 0;
+                                return name.empty() ||
+                                       std::from_chars(name.data(), name.data() + name.size(), x).ptr ==
+                                           name.data() + name.size();
+                              }) &&
+         (commas || columns_by_names(names));
+}
+
 /// One file as it is read, line by line.
 class PoseReader {
  public:
@@ -171,7 +187,7 @@ class PoseReader {
       }
       return;
     }
-    if (found_.size() == 0 && !named_ && is_header(line)) {
+    if (found_.size() == 0 && !named_ && names_columns(line)) {
       headers_.emplace_back(number_, line);
       named_ = true;
       return;
@@ -280,22 +296,6 @@ class PoseReader {
       }
     }
     return off_rotation(r) <= kOffGroup && determinant(r) > 0;
-  }
-
-  /// A line that names the columns without a comment sign, as data frames are written: at least 8 columns,
-  /// none of them a number (nor `nan`, which is one). Without commas it must name a pose: a line of prose names none.
-  static bool is_header(std::string_view line) {
-    const bool commas = line.find(',') != std::string_view::npos;
-    const auto names = columns_of(line, commas);
-    return names.size() >= kEuroc &&
-           std::ranges::none_of(names,
-                                [](std::string_view name) {
-                                  double x = 0;
-                                  return name.empty() ||
-                                         std::from_chars(name.data(), name.data() + name.size(), x).ptr ==
-                                             name.data() + name.size();
-                                }) &&
-           (commas || columns_by_names(names));
   }
 
   /// A header of EuRoC that does not name a whole pose names the columns all the same: those of the quaternion must
@@ -425,6 +425,32 @@ PoseTrajectory read_poses(const std::string& path, std::optional<PoseFormat> for
   const MappedFile file(path);
   const auto bytes = file.bytes();
   return parse_poses({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path, format);
+}
+
+std::string other_table(const std::string& path) {
+  constexpr size_t kSeen = 1 << 16, kListed = 6;
+  const MappedFile file(path);
+  const auto bytes = file.bytes().first(std::min(file.bytes().size(), kSeen));
+  std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const auto next_columns = [&] {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    const auto columns = columns_of(trimmed_column(rest.substr(0, end)), true);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    return columns;
+  };
+  const auto names = next_columns(), row = next_columns();
+  const bool named = names.size() >= 2 && std::ranges::none_of(names, [](std::string_view name) {
+                       return name.empty() || name.starts_with('#') || parse_real(name).has_value();
+                     });
+  const bool may_be_euroc = row.size() >= kEuroc && nanoseconds_of(row[0]);
+  if (!named || columns_by_names(names) || may_be_euroc) {
+    return {};
+  }
+  std::string list;
+  for (size_t i = 0; i < std::min(names.size(), kListed); ++i) {
+    list += (i == 0 ? "" : ", ") + quote(names[i], 40);
+  }
+  return list + (names.size() > kListed ? ", ..." : "");
 }
 
 bool is_pose_file(std::string_view path) {
