@@ -98,12 +98,14 @@ TEST(ExtendedXyz, MatricesAreWrittenAsAseWritesThem) {
   AtomsFrame frame;
   frame.numbers = {6};
   frame.positions = {0, 0, 0};
-  frame.values = {
-      {"m", {2, 2}, Integers{1, 2, 3, 4}}, {"t", {2}, Texts{"a", "b c"}}, {"y", {1, 1}, Logicals{1}}};
+  frame.values = {{"m", {2, 2}, Integers{1, 2, 3, 4}},
+                  {"t", {2}, Texts{"a", "b c"}},
+                  {"y", {1, 1}, Logicals{1}},
+                  {"l", {}, Texts{"a\nb"}}};
   std::string file;
   append_extended_xyz(file, frame);
-  for (const char* said :
-       {R"( m="_JSON [[1, 2], [3, 4]]")", R"( t="_JSON [\"a\", \"b c\"]")", R"( y="_JSON [[true]]")"}) {
+  for (const char* said : {R"( m="_JSON [[1, 2], [3, 4]]")", R"( t="_JSON [\"a\", \"b c\"]")",
+                           R"( y="_JSON [[true]]")", R"( l="_JSON \"a\\nb\"")"}) {
     EXPECT_NE(file.find(said), std::string::npos) << file;
   }
   EXPECT_EQ(again({frame}).at(0), frame);

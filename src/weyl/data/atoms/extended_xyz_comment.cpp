@@ -396,7 +396,9 @@ void append_pair(std::string& to, const FrameValue& value) {
         using T = typename std::decay_t<decltype(values)>::value_type;
         const bool scalar = value.shape.empty();
         if constexpr (std::is_same_v<T, std::string>) {
-          const bool plain = scalar && !numbers_of(words_of_list(values[0])) && !values[0].starts_with(kJson);
+          const bool plain = scalar && !values[0].starts_with(kJson) &&
+                             values[0].find('\n') == std::string::npos &&
+                             !numbers_of(words_of_list(values[0]));
           plain ? append_comment_text(to, values[0]) : append_json(to, value.shape, values);
         } else if (scalar) {
           append_word(to, values[0]);

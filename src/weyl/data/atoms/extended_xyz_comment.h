@@ -35,8 +35,8 @@ std::optional<bool> parse_logical(std::string_view word);
 /// it is not closed.
 std::string take_quoted(std::string_view& rest);
 
-/// Appends ` key=value` such that `parse_comment` and ASE give the same again: texts that look like numbers, lists of texts
-/// and matrices by _JSON.
+/// Appends ` key=value` such that `parse_comment` and ASE give the same again: texts that look like numbers or have
+/// several lines, lists of texts and matrices by _JSON.
 void append_pair(std::string& to, const FrameValue& value);
 
 /// Appends a text as a word, in quotes when it must be.
