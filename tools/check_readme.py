@@ -74,7 +74,7 @@ def copy_of_checkout(root, into, commands):
         names = [os.fsdecode(name) for name in listed.stdout.split(b"\0") if name]
     else:
         names = [p.relative_to(root).as_posix() for p in root.rglob("*")
-                 if p.is_file() and p.relative_to(root).parts[0] not in ("build", ".git", ".venv")]
+                 if p.is_file() and p.relative_to(root).parts[0] not in ("build", ".git", ".venv", ".venv-peers")]
     named = set(re.findall(r"([\w.-]+)/", commands))
     for name in names:
         top, _, below = name.partition("/")

@@ -16,7 +16,7 @@ import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*[<"]([^>"]+)[>"]', re.MULTILINE)
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-ALL = re.compile(r"(^|/)(\.clang-tidy|CMakeLists\.txt|CMakePresets\.json|[^/]*\.cmake)$|^scripts/(lint|packages\.txt|setup)$|^tools/units_to_tidy\.py$")
+ALL = re.compile(r"(^|/)(\.clang-tidy|CMakeLists\.txt|CMakePresets\.json|[^/]*\.cmake)$|^scripts/(lint|packages\.txt|setup|wheels/clang-tidy\.txt)$|^tools/units_to_tidy\.py$")
 
 
 def changed_since(commit):

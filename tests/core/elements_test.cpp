@@ -27,6 +27,7 @@ TEST(Elements, WordsThatAreNone) {
   }
   EXPECT_EQ(unknown_element("CL"), "unknown element 'CL' (did you mean 'Cl'?)");
   EXPECT_EQ(unknown_element("Qq"), "unknown element 'Qq'");
+  EXPECT_EQ(unknown_element("D"), "unknown element 'D' (an isotope of hydrogen, H)");
   EXPECT_EQ(unknown_element("\x1b[1m"), "unknown element '\\x1b[1m'");
 }
 
@@ -46,6 +47,11 @@ TEST(Elements, Masses) {
     EXPECT_TRUE(standard_mass(z) > standard_mass(z - 1) || lighter.contains(z)) << z;
   }
   EXPECT_THROW(standard_mass(119), ShapeError);
+  EXPECT_EQ(isotope_mass(1, 0), standard_mass(1));
+  EXPECT_NEAR(isotope_mass(1, hydrogen_isotope("D")), 2.0141, 1e-4);
+  EXPECT_NEAR(isotope_mass(1, hydrogen_isotope("T")), 3.0160, 1e-4);
+  EXPECT_EQ(isotope_mass(6, 13), 13);
+  EXPECT_EQ(hydrogen_isotope("H"), 0);
   EXPECT_THROW(element_symbol(-1), ShapeError);
 }
 

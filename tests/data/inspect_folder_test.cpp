@@ -125,6 +125,27 @@ TEST(InspectFolder, SaysWhatAFileSeemsToBe) {
   EXPECT_NE(refused(folder / "a.pdb").find("seems to be a PDB file; "), std::string::npos);
   EXPECT_NE(refused(folder / "OUTCAR").find("ase convert"), std::string::npos);
   EXPECT_EQ(advice_for(folder / "none"), "");
+  // Tables are no trajectories, whatever their names end in.
+  const std::string table = refused(WEYL_SOURCE_DIR "/tests/fixtures/molecules/gdb9/gdb9.sdf.csv");
+  EXPECT_NE(table.find("gdb9.sdf.csv: is the table of the molecules in 'gdb9.sdf', with which it is read"),
+            std::string::npos)
+      << table;
+  write(folder / "solubility.csv", "smiles,logS\nCCO,1.5\n");
+  EXPECT_NE(refused(folder / "solubility.csv")
+                .find("is a table of 'smiles', 'logS', which name no pose; tables are read beside"),
+            std::string::npos)
+      << refused(folder / "solubility.csv");
+  write(folder / "nine.csv", "a,b,c,d,e,f,g,h,i\n0.1,1,2,3,4,5,6,7,8\n");
+  EXPECT_NE(refused(folder / "nine.csv").find("is a table of 'a', 'b', 'c', 'd', 'e', 'f', ..., "),
+            std::string::npos)
+      << refused(folder / "nine.csv");
+  write(folder / "cloud.csv", "x,y,z\n1,2,3\n");
+  EXPECT_NE(refused(folder / "cloud.csv").find("seems to be a point cloud; "), std::string::npos)
+      << refused(folder / "cloud.csv");
+  // What may be EuRoC's is judged as such, row by row.
+  write(folder / "euroc.csv", "a,b,c,d,e,f,g,h\n1403636579763555584,1,2,3,4,0,0,0\n");
+  EXPECT_NE(refused(folder / "euroc.csv").find("line 2: the quaternion must have norm 1"), std::string::npos)
+      << refused(folder / "euroc.csv");
 }
 
 TEST(InspectFolder, SaysWhatAFolderHolds) {

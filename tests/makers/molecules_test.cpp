@@ -11,6 +11,7 @@
 #include "tests/data/folder.h"
 #include "weyl/core/check.h"
 #include "weyl/data/atoms/extended_xyz.h"
+#include "weyl/makers/molecules/molecule_walker.h"
 #include "weyl/makers/molecules/smiles.h"
 #include "weyl/makers/molecules/xtb.h"
 
@@ -260,6 +261,23 @@ TEST_F(MoleculesMaker, StartsFromTheFramesOfAFile) {
   EXPECT_EQ(message_of<DataError>([&] { make_molecules(o, folder_ / "x"); }),
             "molecules: the start geometry of two: atoms 1 and 2 must be at least 0.3 A apart, are 0.1");
   EXPECT_FALSE(fs::exists(folder_ / "x"));
+}
+
+TEST_F(MoleculesMaker, DeuteriumMovesWithItsMass) {
+  MoleculesMakerOptions o;
+  o.file = folder_ / "heavy.xyz";
+  o.frames = o.walkers = 1;
+  o.train = o.valid = 0;
+  o.sampling = MoleculeSampling::displaced;
+  std::ofstream(o.file) << "3\n\nO 0 0 0\nD 0.96 0 0\nH -0.24 0.93 0\n";
+  const MoleculeStart start = molecule_starts(o).at(0);
+  EXPECT_NEAR(start.masses.at(1), 2.0141, 1e-4);
+  EXPECT_NEAR(start.masses.at(2), 1.008, 1e-4);
+  const auto frames = frames_of(made(o, "heavy") + "/all.extxyz");
+  EXPECT_EQ(frames.at(0).numbers, (std::vector<int>{8, 1, 1}));
+  ASSERT_NE(frames[0].column("isotopes"), nullptr);
+  EXPECT_EQ(std::get<std::vector<int64_t>>(frames[0].column("isotopes")->values),
+            (std::vector<int64_t>{0, 2, 0}));
 }
 
 TEST_F(MoleculesMaker, StartsFromConformersOfASmiles) {

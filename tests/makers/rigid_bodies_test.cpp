@@ -418,6 +418,22 @@ TEST_F(RigidBodiesMaker, AMeshMayBeLargerThanTheRoom) {
   EXPECT_EQ(made.shapes().at(0).mesh.vertices.size(), 16u * 3);
 }
 
+TEST_F(RigidBodiesMaker, MeshesMayBeInMillimetres) {
+  RigidBodiesMakerOptions options;
+  options.shapes.clear();
+  options.meshes = {WEYL_SOURCE_DIR "/tests/fixtures/meshes/tetrahedron.obj"};
+  const BodyShape metres = body_shapes(options).at(0);
+  options.scale = 0.001;
+  const BodyShape millimetres = body_shapes(options).at(0);
+  EXPECT_NEAR(millimetres.mass, 1e-9 * metres.mass, 1e-15);
+  EXPECT_NEAR(millimetres.vertices.at(0), 0.001 * metres.vertices.at(0), 1e-9);
+  options.shapes = {"cube"};
+  options.meshes.clear();
+  const Folder folder;
+  EXPECT_EQ(message_of<ConfigError>([&] { make_rigid_bodies(options, folder / "none"); }),
+            "rigid_bodies: scale is that of meshes, of which none is given");
+}
+
 // Bullet keeps the parts of a body in a tree, of which parts in a row, as a file has them, would make a chain: seconds for
 // these, and as deep as they are many.
 TEST_F(RigidBodiesMaker, ABodyMayHaveManyPartsInARow) {

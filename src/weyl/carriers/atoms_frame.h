@@ -67,6 +67,9 @@ struct AtomsFrame {
   void set(std::string name, double scalar);
 };
 
+/// The column of mass numbers (N), 0 where an atom is of no certain isotope.
+constexpr std::string_view isotopes_column = "isotopes";
+
 /// Moves the bonds into the value `bonds` (bonds, 3), for formats that have no other place for them. A row holds two
 /// atoms, counted from 0, and the order. A frame without bonds stays as it is.
 void bonds_to_value(AtomsFrame& frame);

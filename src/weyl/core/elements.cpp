@@ -77,6 +77,10 @@ int atomic_number(std::string_view symbol) {
   return numbers_by_key[key(symbol[0], symbol.size() == 2 ? symbol[1] : '\0')];
 }
 
+int64_t hydrogen_isotope(std::string_view symbol) {
+  return symbol == "D" ? 2 : symbol == "T" ? 3 : 0;
+}
+
 std::string unknown_element(std::string_view symbol) {
   std::string folded(symbol.substr(0, 3));
   for (size_t i = 0; i < folded.size(); ++i) {
@@ -84,7 +88,9 @@ std::string unknown_element(std::string_view symbol) {
     folded[i] = static_cast<char>(i == 0 ? std::toupper(c) : std::tolower(c));
   }
   return text("unknown element ", quote(symbol, 40),
-              atomic_number(folded) > 0 ? text(" (did you mean ", quote(folded), "?)") : "");
+              atomic_number(folded) > 0      ? text(" (did you mean ", quote(folded), "?)")
+              : hydrogen_isotope(symbol) > 0 ? " (an isotope of hydrogen, H)"
+                                             : "");
 }
 
 std::string_view element_symbol(int z) {
@@ -93,6 +99,15 @@ std::string_view element_symbol(int z) {
 
 double standard_mass(int z) {
   return element(z).mass;
+}
+
+double isotope_mass(int z, int64_t mass_number) {
+  constexpr std::array hydrogen{1.00782503190, 2.01410177784, 3.01604928132};
+  if (mass_number == 0) {
+    return standard_mass(z);
+  }
+  return z == 1 && mass_number <= std::ssize(hydrogen) ? hydrogen[static_cast<size_t>(mass_number - 1)]
+                                                       : static_cast<double>(mass_number);
 }
 
 }  // namespace weyl

@@ -13,8 +13,10 @@
 #include "weyl/core/quote.h"
 #include "weyl/data/clouds/cloud_reader.h"
 #include "weyl/data/clouds/point_clouds.h"
+#include "weyl/data/clouds/point_text.h"
 #include "weyl/data/containers/npy.h"
 #include "weyl/data/formats.h"
+#include "weyl/data/poses/pose_file.h"
 
 namespace weyl {
 namespace {
@@ -103,6 +105,19 @@ bool taken(const std::string& path) {
   } catch (const DataError&) {
     return fs::is_directory(path);
   }
+}
+
+/// Of a table of names and numbers, or of words, that is no trajectory.
+std::string advice_for_table(const std::string& path, const std::string& columns) {
+  const fs::path described = fs::path(path).stem();
+  if (described.extension() == ".sdf") {
+    return text("is the table of the molecules in ", quote(described.string(), 80),
+                ", with which it is read: give that file, or their folder");
+  }
+  return looks_like_points(path).value_or(false)
+             ? text("seems to be a point cloud; ", kClouds)
+             : text("is a table of ", columns,
+                    ", which name no pose; tables are read beside the files that they describe");
 }
 
 /// What is in a folder, by name, hidden entries left out.
@@ -222,6 +237,11 @@ std::string advice_for(const std::string& path) {
         "is no trajectory, which has places (R or coords) and atomic numbers (z or nuclear_charges)",
         arrays.empty() ? "" : ", it has " + arrays, "; ", kClouds,
         ", digits by data.set = \"rotated_mnist\", and `weyl data convert` makes .safetensors of any arrays");
+  }
+  if (is_pose_file(path) && fs::is_regular_file(path)) {
+    if (const std::string columns = other_table(path); !columns.empty()) {
+      return advice_for_table(path, columns);
+    }
   }
   const Known* is = fs::is_regular_file(path) ? known_by(path) : nullptr;
   return is == nullptr ? "" : text("seems to be ", is->seems, "; ", is->advice);

@@ -248,7 +248,10 @@ std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string
                                     interface_of(recipe), keep);
   require_splits(path.empty() || (!trajectory && has_splits(path, splits)));
   const std::string name = split.empty() ? "test" : split;
-  const auto& chosen = name == "train" ? splits.train : name == "valid" ? splits.valid : splits.test;
+  auto chosen = name == "train" ? splits.train : name == "valid" ? splits.valid : splits.test;
+  if (name == any_split && chosen == nullptr) {
+    chosen = splits.valid != nullptr ? splits.valid : splits.train;
+  }
   std::string there;
   for (const auto& [of, part] :
        {std::pair{"train", splits.train}, {"valid", splits.valid}, {"test", splits.test}}) {

@@ -62,10 +62,13 @@ Recipe with_rollout(Recipe recipe, int64_t steps, std::string_view where = "roll
 /// would be told or asked something else; a key that plays no part in data that a path gives, which are used whole.
 Recipe with_data_keys(const Subject& subject, const std::vector<std::string>& overrides);
 
+/// In place of a split's name: that of testing, or where there is none that of validation or training.
+constexpr const char* any_split = "any";
+
 /// Opens a split of the data set in `path`, a folder with splits; a file, or a folder without, is used with all its
-/// samples. With an empty `path` it is the recipe's data set. `split` empty: the test split. DataError: the split is
-/// absent. ConfigError: a split is named, and what is at `path` has none; there are keys (those of with_data_keys), and
-/// the data set does not read what is at `path`.
+/// samples. With an empty `path` it is the recipe's data set. `split` empty: the test split; any_split: where there is none,
+/// that of validation or training. DataError: the split is absent. ConfigError: a split is named, and what is at `path` has
+/// none; there are keys (those of with_data_keys), and the data set does not read what is at `path`.
 std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string& path,
                                          const std::string& split, Keep keep = Keep::in_memory,
                                          const std::vector<std::string>& keys = {});

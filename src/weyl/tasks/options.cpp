@@ -214,12 +214,23 @@ void require_effects(const TaskOptions& options) {
 
 std::vector<std::string> notes_of(const TaskOptions& options) {
   const auto* potential = std::get_if<ForceFieldOptions>(&options.task);
-  if (potential == nullptr || potential->forces != ForceSource::direct) {
-    return {};
+  std::vector<std::string> notes;
+  if (potential == nullptr) {
+    return notes;
   }
-  return {
-      "forces are a direct output of the model, not the derivative of its energy: not conservative, their "
-      "sum is not zero, and molecular dynamics with them does not keep the energy"};
+  const bool direct = potential->forces == ForceSource::direct;
+  if (direct) {
+    notes.emplace_back(
+        "forces are a direct output of the model, not the derivative of its energy: not conservative, their "
+        "sum is not zero, and molecular dynamics with them does not keep the energy");
+  }
+  if (potential->energy_weight == 0) {
+    notes.emplace_back(
+        direct ? "energies were not learned (energy_weight = 0): they say nothing"
+               : "energies were not learned (energy_weight = 0): of one composition their differences follow "
+                 "from forces, each composition has a constant of its own that nothing says");
+  }
+  return notes;
 }
 
 }  // namespace weyl

@@ -108,6 +108,30 @@ TEST(ExtendedXyz, EverySyntaxOfAPair) {
   EXPECT_EQ(value_in(p + "v=[5]", "v").shape, Shape{1});
 }
 
+TEST(ExtendedXyz, MatricesAsAseWritesThem) {
+  const std::string p = "Properties=species:S:1:pos:R:3 ";
+  const auto matrix = value_in(p + R"(m="_JSON [[1.5, 2], [NaN, -3e2]]")", "m");
+  EXPECT_EQ(matrix.shape, (Shape{2, 2}));
+  EXPECT_EQ(values<double>(matrix.values).at(3), -300);
+  EXPECT_TRUE(std::isnan(values<double>(matrix.values).at(2)));
+  EXPECT_EQ(values<std::string>(value_in(p + R"(m="_JSON [\"a\", \"b c\"]")", "m").values),
+            (Texts{"a", "b c"}));
+  EXPECT_EQ(values<uint8_t>(value_in(p + R"(m="_JSON [[true], [false]]")", "m").values), (Logicals{1, 0}));
+  // What is no array stays the text that it is.
+  for (const char* other : {"_JSON {}", "_JSON [[1], [2, 3]]", "_JSON [1", "_JSON [[[1]]]"}) {
+    EXPECT_EQ(values<std::string>(value_in(p + "m=\"" + other + "\"", "m").values), Texts{other});
+  }
+}
+
+TEST(ExtendedXyz, DeuteriumIsHydrogenWithItsMass) {
+  const auto frames = parse(
+      "3\n\nD 0 0 0\nH 0 0 1\nT 0 1 0\n1\n\nH 0 0 0\n1\nProperties=species:S:1:pos:R:3:isotopes:I:1\nD 0 0 0 2\n");
+  EXPECT_EQ(frames.at(0).numbers, (std::vector{1, 1, 1}));
+  EXPECT_EQ(values<int64_t>(frames[0].column("isotopes")->values), (Integers{2, 0, 3}));
+  EXPECT_EQ(frames.at(1).column("isotopes"), nullptr);
+  EXPECT_EQ(frames.at(2).columns.size(), 1);
+}
+
 TEST(ExtendedXyz, PlainFilesBlankLinesAndCarriageReturns) {
   const std::string plain = "2\na molecule\nO 0 0 0.5\n8 1 2 -3e-1\n\n \n1\n\n\tX  1.  .5 -0  \n\n\n";
   const auto frames = parse(plain);

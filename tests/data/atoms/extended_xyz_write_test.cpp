@@ -85,12 +85,30 @@ TEST(ExtendedXyz, AwkwardValuesComeBack) {
   frame.columns = {{"label", 2, Texts{"", "a b\\"}}, {"spin", 1, Logicals{0}}};
   EXPECT_EQ(again({frame}).at(0), frame);
   // Texts that look like numbers stay texts.
-  for (const char* text : {"5", "T", "-1e5", "1 2", "nan"}) {
+  for (const char* text : {"5", "T", "-1e5", "1 2", "nan", "_JSON [1, 2]", "_JSON [1"}) {
     frame.values = {{"name", {}, Texts{text}}};
     const auto found = again({frame}).at(0).values.at(0);
     EXPECT_EQ(values<std::string>(found.values), Texts{text});
-    EXPECT_EQ(found.shape, Shape{1});
+    EXPECT_EQ(found.shape, Shape{});
   }
+}
+
+// By the words that ASE reads (tests/peers/round_trips_test.py).
+TEST(ExtendedXyz, MatricesAreWrittenAsAseWritesThem) {
+  AtomsFrame frame;
+  frame.numbers = {6};
+  frame.positions = {0, 0, 0};
+  frame.values = {{"m", {2, 2}, Integers{1, 2, 3, 4}},
+                  {"t", {2}, Texts{"a", "b c"}},
+                  {"y", {1, 1}, Logicals{1}},
+                  {"l", {}, Texts{"a\nb"}}};
+  std::string file;
+  append_extended_xyz(file, frame);
+  for (const char* said : {R"( m="_JSON [[1, 2], [3, 4]]")", R"( t="_JSON [\"a\", \"b c\"]")",
+                           R"( y="_JSON [[true]]")", R"( l="_JSON \"a\\nb\"")"}) {
+    EXPECT_NE(file.find(said), std::string::npos) << file;
+  }
+  EXPECT_EQ(again({frame}).at(0), frame);
 }
 
 TEST(ExtendedXyz, WhatCannotBeWritten) {

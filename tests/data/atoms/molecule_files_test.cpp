@@ -276,6 +276,14 @@ struct System {
   }
 };
 
+TEST(Deepmd, DeuteriumIsHydrogenWithItsMass) {
+  const System system;
+  system.write("type_map.raw", "D\n");
+  const auto frames = read(system.folder.path());
+  EXPECT_EQ(frames.at(0).numbers, std::vector{1});
+  EXPECT_EQ(std::get<Integers>(frames[0].column("isotopes")->values), Integers{2});
+}
+
 TEST(Deepmd, BrokenFoldersAreRefusedByFile) {
   const auto expect = [](auto spoil, const std::string& what) {
     const System system;

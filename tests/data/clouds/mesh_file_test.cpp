@@ -88,6 +88,28 @@ TEST(MeshFiles, OfStlMayHoldSeveralSolids) {
   EXPECT_TRUE(parse_stl(solid_of("a", 0), "one").objects.empty());
 }
 
+// Programs that compute a corner for each of its triangles write it with other last digits.
+TEST(MeshFiles, OfStlWeldCornersToRounding) {
+  const std::string corner = "vertex 1 0 0";
+  const auto vertices_of = [&](double off, double size = 1) {
+    std::string file = solid_of("a", 0);
+    int count = 0;  // of the corners that are (1, 0, 0), each a little elsewhere
+    for (size_t at = file.find(corner); at != std::string::npos; at = file.find(corner, at + 1)) {
+      file.replace(at, corner.size(), "vertex " + std::to_string(size + count++ * off) + " 0 0");
+    }
+    return parse_stl(file, "a").vertex_count();
+  };
+  EXPECT_EQ(vertices_of(1e-6), 4);
+  EXPECT_EQ(vertices_of(-4e-6), 4);
+  EXPECT_EQ(vertices_of(1e-3), 6);  // no rounding
+  // Less than half of the shortest edge: a small triangle of a large mesh keeps its corners.
+  EXPECT_EQ(vertices_of(0, 1e6), 4);
+  const std::string small =
+      "solid a\nfacet\nvertex 0 0 0\nvertex 1e-6 0 0\nvertex 0 1e-6 0\nendfacet\n"
+      "facet\nvertex 5 5 5\nvertex 6 5 5\nvertex 5 6 5\nendfacet\nendsolid\n";
+  EXPECT_EQ(parse_stl(small, "b").vertex_count(), 6);
+}
+
 TEST(MeshFiles, OfStlNameWhatIsOutOfPlace) {
   const auto fault = [](const std::string& file) {
     return message_of<DataError>([&] { parse_stl(file, "f.stl"); });

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -13,9 +14,11 @@
 
 #include "tests/data/folder.h"
 #include "tests/data/phantoms.h"
+#include "tests/peak_memory.h"
 #include "weyl/carriers/consistency.h"
 #include "weyl/carriers/dataset_facts.h"
 #include "weyl/core/check.h"
+#include "weyl/data/base/inspection.h"
 #include "weyl/data/images/image.h"
 #include "weyl/data/inspect.h"
 #include "weyl/data/open.h"
@@ -354,6 +357,26 @@ TEST_F(BrokenSet, VolumesLargerThanTheLimit) {
             std::string::npos)
       << opening({.limit = 4});
   EXPECT_EQ(opening({.limit = 5}).find("limit"), std::string::npos);
+}
+
+// A billion voxels, of which none is on the disk: they are described, and not read.
+TEST(Decathlon, WhatIsTooLargeIsInspectedByItsHeader) {
+  const Folder folder;
+  const std::string path = folder / "large.nii";
+  NiftiHeader header{.type = ElementType::u8, .shape = {1000, 1000, 1000}};
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(nifti_header_bytes(header).data()), 352);
+  fs::resize_file(path, 352 + 1'000'000'000);
+  Inspection found;
+  const int64_t memory = memory_of([&] { found = inspect(*open_for_inspection(path).at(0).second); });
+  EXPECT_LT(memory, int64_t{100} << 20);
+  ASSERT_EQ(found.fields.size(), 1u);
+  EXPECT_EQ(found.fields[0].shape, (std::vector<int64_t>{1, 1, 1000, 1000, 1000}));
+  EXPECT_FALSE(found.fields[0].read);
+  EXPECT_TRUE(std::isnan(found.fields[0].max));
+  ASSERT_EQ(found.warnings.size(), 1u);
+  EXPECT_EQ(found.warnings[0],
+            "1 sample of more than 268435456 values, known by the header alone, the first is sample 0");
 }
 
 TEST_F(BrokenSet, MissingFoldersAndFiles) {

@@ -28,7 +28,7 @@ std::shared_ptr<const Dataset> data_for(const Subject& subject, const std::strin
   }
   const std::string own = path_of(subject.recipe.data);
   const bool declared = subject.task != nullptr || !subject.recipe.interface;
-  return declared && std::filesystem::exists(own) ? open_data(subject.recipe, "", "test") : nullptr;
+  return declared && std::filesystem::exists(own) ? open_data(subject.recipe, "", any_split) : nullptr;
 }
 
 std::string scientific(double value) {

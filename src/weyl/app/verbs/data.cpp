@@ -138,8 +138,13 @@ void print_inspection(const Inspection& found, const std::string& name) {
         shape.append(d == 0 ? "" : " x ").append(differs ? "any" : std::to_string(f.shape[d]));
       }
       std::cout << "  " << title << "  " << f.name << "  (" << shape << ")"
-                << (f.unit.empty() ? "" : " " + f.unit) << "  " << f.min << " to " << f.max
-                << (f.missing > 0 ? text(", ", f.missing, " missing") : "") << "\n";
+                << (f.unit.empty() ? "" : " " + f.unit) << "  ";
+      if (f.read) {
+        std::cout << f.min << " to " << f.max;
+      } else {
+        std::cout << "not read";
+      }
+      std::cout << (f.missing > 0 ? text(", ", f.missing, " missing") : "") << "\n";
     }
   }
   if (const auto& g = found.group) {

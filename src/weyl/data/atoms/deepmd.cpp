@@ -63,7 +63,8 @@ void DeepmdReader::read_types() {
   mapped_ = fs::exists(map_path);
   if (mapped_) {
     each_word(map_path, [&](std::string_view word, const TextLines& lines) {
-      const int z = atomic_number(word);
+      isotopes_.push_back(hydrogen_isotope(word));
+      const int z = isotopes_.back() > 0 ? 1 : atomic_number(word);
       if (z <= 0) {
         lines.check(false, unknown_element(word));
       }
@@ -108,6 +109,16 @@ std::vector<int> DeepmdReader::numbers_of(std::span<const int64_t> types, const 
     numbers.push_back(elements_[static_cast<size_t>(type)]);
   }
   return numbers;
+}
+
+void DeepmdReader::add_isotopes(AtomsFrame& frame, std::span<const int64_t> types) const {
+  std::vector<int64_t> column;
+  for (const int64_t type : types) {
+    column.push_back(mapped_ ? isotopes_[static_cast<size_t>(type)] : 0);
+  }
+  if (std::ranges::any_of(column, [](int64_t isotope) { return isotope > 0; })) {
+    frame.columns.push_back({std::string(isotopes_column), 1, std::move(column)});
+  }
 }
 
 void DeepmdReader::read_mixed_types(const std::string& path) {
@@ -189,13 +200,14 @@ bool DeepmdReader::next(AtomsFrame& frame) {
   }
   const int64_t t = next_++;
   frame = {};
-  const auto types = std::span<const int64_t>(mixed_.empty() ? types_ : mixed_);
   const size_t atoms = types_.size();
-  frame.numbers =
-      mixed_.empty()
-          ? numbers_of(types, (fs::path(folder_) / "type.raw").string())
-          : numbers_of(types.subspan(static_cast<size_t>(t) * atoms, atoms),
-                       text((fs::path(sets_[set_ - 1]) / "real_atom_types.npy").string(), ": row ", next_));
+  const auto types = mixed_.empty()
+                         ? std::span<const int64_t>(types_)
+                         : std::span<const int64_t>(mixed_).subspan(static_cast<size_t>(t) * atoms, atoms);
+  frame.numbers = numbers_of(
+      types, mixed_.empty()
+                 ? (fs::path(folder_) / "type.raw").string()
+                 : text((fs::path(sets_[set_ - 1]) / "real_atom_types.npy").string(), ": row ", next_));
   for (const auto& series : series_) {
     const int64_t begin = series.row * t;
     const auto finite = [&] {
@@ -219,6 +231,7 @@ bool DeepmdReader::next(AtomsFrame& frame) {
                               slice(series.array, begin, series.row)});
     }
   }
+  add_isotopes(frame, types);
   return true;
 }
 

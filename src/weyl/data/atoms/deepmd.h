@@ -38,14 +38,16 @@ class DeepmdReader : public FrameReader {
   void read_types();
   void read_mixed_types(const std::string& path);
   std::vector<int> numbers_of(std::span<const int64_t> types, const std::string& where) const;
+  void add_isotopes(AtomsFrame& frame, std::span<const int64_t> types) const;
   void open_set(const std::string& set);
   Series series_of(const std::string& path, Array array) const;
 
   std::string folder_;
-  std::vector<int> elements_;   // of the types; none: nobody says
-  bool mapped_ = false;         // whether type_map.raw does
-  std::vector<int64_t> types_;  // of the atoms
-  std::vector<int64_t> mixed_;  // of those of each frame of the set, where it says them
+  std::vector<int> elements_;      // of the types; none: nobody says
+  std::vector<int64_t> isotopes_;  // of the types in type_map.raw: D and T are hydrogen; else 0
+  bool mapped_ = false;            // whether type_map.raw does
+  std::vector<int64_t> types_;     // of the atoms
+  std::vector<int64_t> mixed_;     // of those of each frame of the set, where it says them
   std::vector<std::string> sets_;
   bool periodic_ = true;
   size_t set_ = 0;  // those opened

@@ -44,6 +44,10 @@ void write_frame_parts(ConfigDraft& draft, const Frames& all, bool counts_by_def
     draft.remark("The splits are the folder's files: " + line + " frames.");
     return;
   }
+  if (all.frames == 1) {
+    draft.remark("One frame alone: it is learned by heart, and nothing says how well.");
+    return;
+  }
   if (all.frames < 20) {
     const int64_t valid = std::max<int64_t>(1, all.frames / 10);
     draft.set("train", std::max<int64_t>(1, all.frames - 2 * valid),
@@ -84,6 +88,10 @@ void write_units(ConfigDraft& draft, const Frames& all, const Labels& labels) {
     draft.set("energy_unit", "eV",
               what_files_say(all, labels, "energies") + "; put theirs: Hartree, kcal/mol, ...");
   }
+  if (labels.energy == nullptr && labels.forces != nullptr && labels.forces->unit.empty()) {
+    draft.set("force_unit", "eV/Angstrom",
+              what_files_say(all, labels, "forces") + "; put theirs: Hartree/Bohr, kcal/mol/Angstrom, ...");
+  }
   if (all.length_unit.empty()) {
     draft.set("length_unit", "Angstrom", what_files_say(all, labels, "lengths"));
   }
@@ -95,7 +103,9 @@ void write_labels(ConfigDraft& draft, const Frames& all, const Labels& labels) {
                                                                    all.frames, " frames lack it")
                                                             : "");
   };
-  draft.set("energy", labels.energy->name, named(labels.energy));
+  if (labels.energy != nullptr) {
+    draft.set("energy", labels.energy->name, named(labels.energy));
+  }
   if (labels.forces != nullptr) {
     draft.set("forces", labels.forces->name, named(labels.forces));
     if (lower(labels.forces->name).find("grad") != std::string::npos) {
@@ -126,18 +136,24 @@ void write_force_field(ConfigDraft& draft, const FoundData& found, const Labels&
             labels.forces != nullptr
                 ? "of the energy, so that they conserve it; \"direct\" is faster and does not"
                 : "the frames have none");
-  draft.set("reference", found.one_composition ? "mean" : "elements",
-            found.one_composition
-                ? "taken off energies first: one number an atom, as all frames are of one composition"
-                : "taken off energies first: a number for each element, by least squares");
-  draft.set("energy_weight", 1.0, "of the errors of energies in the loss");
+  if (labels.energy != nullptr) {
+    draft.set("reference", found.one_composition ? "mean" : "elements",
+              found.one_composition
+                  ? "taken off energies first: one number an atom, as all frames are of one composition"
+                  : "taken off energies first: a number for each element, by least squares");
+    draft.set("energy_weight", 1.0, "of the errors of energies in the loss");
+  } else {
+    draft.set("reference", "none", "the frames have no energies");
+    draft.set("energy_weight", 0.0,
+              "the frames have none: forces alone say what energies are but for a constant");
+  }
   if (labels.forces != nullptr) {
     draft.set("force_weight", 10.0, "of those of forces");
   }
   if (labels.stress != nullptr) {
     draft.set("stress", true, "the frames have it");
   }
-  if (found.one_composition) {
+  if (found.one_composition && labels.energy != nullptr) {
     draft.set("energy_per_atom", false, "all frames have the same number of atoms");
   }
   draft.set("units", "meV", "of errors, in reports");
@@ -200,7 +216,7 @@ void measure(FoundData& found, const Options& options) {
 template <class Options>
 void take_parts(Options& options, const Frames& all) {
   options.train = options.valid = options.test = 0;
-  if (!all.in_files && all.frames < 20) {
+  if (!all.in_files && all.frames > 1 && all.frames < 20) {
     options.valid = std::max<int64_t>(1, all.frames / 10);
     options.train = std::max<int64_t>(1, all.frames - 2 * options.valid);
   }
@@ -228,13 +244,29 @@ FoundData qm9(const std::string& path, const Frames& all, FoundData found) {
   return found;
 }
 
+/// Forces alone are learned on request where there are other numbers: one of these may be an energy of an unknown name.
+std::vector<FittingTask> tasks_of(const Labels& labels) {
+  std::vector<FittingTask> tasks;
+  const bool energy = labels.energy != nullptr, forces = labels.forces != nullptr,
+             others = !labels.others.empty();
+  if (energy || forces) {
+    tasks.push_back({"force_field",
+                     !energy  ? "forces"
+                     : forces ? "energies and forces"
+                              : "energies",
+                     !energy && others});
+  }
+  if (others) {  // on request of a potential's frames
+    tasks.push_back({"property", "the numbers " + key_names(labels.others), energy && forces});
+  }
+  return tasks;
+}
+
 }  // namespace
 
 FoundData FrameFiles::draft(const std::string& path) {
   const Frames all = frame_keys::frames_of(path);
   require<DataError>(!all.splits.empty() && all.frames > 0, path, ": must have frames, got none");
-  require<ConfigError>(all.in_files || all.frames > 1, path,
-                       ": must have two frames or more, to train and to validate on, got one");
   const Labels labels = labels_of(all);
   FoundData found;
   found.family = FoundData::Family::atoms;
@@ -249,16 +281,10 @@ FoundData FrameFiles::draft(const std::string& path) {
   if (frame_keys::is_qm9_set(all)) {
     return qm9(path, all, std::move(found));
   }
-  if (labels.energy != nullptr) {
-    found.tasks.push_back({"force_field", labels.forces != nullptr ? "energies and forces" : "energies"});
-  }
-  if (!labels.others.empty()) {
-    const bool on_request = labels.energy != nullptr && labels.forces != nullptr;  // of a potential's frames
-    found.tasks.push_back({"property", "the numbers " + key_names(labels.others), on_request});
-  }
+  found.tasks = tasks_of(labels);
   require<ConfigError>(
       !found.tasks.empty(), path,
-      ": the frames have no energy, and no other number that all have and that differs: there is "
+      ": the frames have no energy, no forces, and no other number that all have and that differs: there is "
       "nothing to learn; `weyl data inspect` lists their keys");
   std::vector<Key> others;
   for (const Key* key : labels.others) {

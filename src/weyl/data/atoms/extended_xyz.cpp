@@ -98,10 +98,12 @@ bool ExtendedXyzReader::next(AtomsFrame& frame) {
   frame.positions.clear();
   frame.positions.reserve(3 * std::min(count, kReserved));
   frame.bonds.clear();
+  isotopes_.clear();
   for (int64_t atom = 0; atom < count; ++atom) {
     check(lines_.next(), "the file ends after ", atom, " of ", count, " atoms");
     read_row(frame);
   }
+  add_isotopes(frame);
   return true;
 }
 
@@ -412,10 +414,14 @@ void ExtendedXyzReader::prepare_columns(AtomsFrame& frame) const {
   frame.columns.resize(count);
 }
 
-int ExtendedXyzReader::read_species(std::string_view word) const {
+int ExtendedXyzReader::read_species(const AtomsFrame& frame, std::string_view word) {
   const int z = atomic_number(word);
   if (z >= 0) [[likely]] {
     return z;
+  }
+  if (const int64_t isotope = hydrogen_isotope(word); isotope > 0) {
+    isotopes_.emplace_back(frame.numbers.size(), isotope);
+    return 1;
   }
   const auto number = parse_integer(word);
   check(number.has_value(), number ? "" : unknown_element(word));
@@ -496,6 +502,18 @@ void ExtendedXyzReader::read_column(const Column& column, FrameValues& values) {
   }
 }
 
+/// Where the frame has no such column of its own.
+void ExtendedXyzReader::add_isotopes(AtomsFrame& frame) const {
+  if (isotopes_.empty() || frame.column(isotopes_column) != nullptr) {
+    return;
+  }
+  std::vector<int64_t> column(frame.numbers.size(), 0);
+  for (const auto& [atom, isotope] : isotopes_) {
+    column[atom] = isotope;
+  }
+  frame.set(AtomColumn{std::string(isotopes_column), 1, std::move(column)});
+}
+
 /// An atom's number from a column of its own: its element, or that of its symbol once more.
 void ExtendedXyzReader::add_atomic_number(AtomsFrame& frame, int64_t z) const {
   check(z >= 0 && z <= most_elements, "an atomic number must be 0 .. ", most_elements, ", got ", z);
@@ -514,7 +532,7 @@ void ExtendedXyzReader::read_row(AtomsFrame& frame) {
   std::optional<int64_t> number;
   for (const auto& column : columns_) {
     if (column.target == Target::species) {
-      frame.numbers.push_back(read_species(next_word()));
+      frame.numbers.push_back(read_species(frame, next_word()));
     } else if (column.target == Target::positions) {
       for (int d = 0; d < 3; ++d) {
         const double x = next_real(column);

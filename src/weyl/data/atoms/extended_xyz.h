@@ -21,7 +21,8 @@ namespace weyl {
 ///   H 0.0 0.0 1.1 0.0 0.0 0.2
 ///
 /// `species` (or `symbols`; a symbol or an atomic number), else the integers `Z` (or `numbers`), says the
-/// elements, `pos` (or `positions`) the places; all other columns (S texts, I integers, R reals, L logicals)
+/// elements, `pos` (or `positions`) the places; D and T are hydrogen, with the column `isotopes` of mass numbers. All
+/// other columns (S texts, I integers, R reals, L logicals)
 /// and keys are kept under their names. `Lattice` are the three lattice vectors one after the other; with it
 /// alone, pbc is T T T. Without `Properties` the columns are species and place. The three keys may be written
 /// in any case (`lattice=`). A comment line without any `=`, or one without Properties and Lattice that is no list of pairs, is kept as `comment`, a text or a
@@ -75,7 +76,8 @@ class ExtendedXyzReader : public FrameReader {
   void prepare_columns(AtomsFrame& frame) const;
   void read_row(AtomsFrame& frame);
   void read_column(const Column& column, FrameValues& values);
-  int read_species(std::string_view word) const;
+  int read_species(const AtomsFrame& frame, std::string_view word);
+  void add_isotopes(AtomsFrame& frame) const;
   void add_atomic_number(AtomsFrame& frame, int64_t z) const;
   std::string_view next_word();
   double next_real(const Column& column);
@@ -88,8 +90,9 @@ class ExtendedXyzReader : public FrameReader {
   std::string unread_units_;              // what is said of units and not read
   std::string properties_;                // of which columns_ are
   std::vector<Column> columns_;
-  std::string_view row_;  // what is left of the atom at hand
-  size_t words_ = 0;      // of it that were read
+  std::string_view row_;                              // what is left of the atom at hand
+  size_t words_ = 0;                                  // of it that were read
+  std::vector<std::pair<size_t, int64_t>> isotopes_;  // the atoms of the frame that are D or T
 };
 
 /// Appends one frame: columns species and pos, then the others; keys Lattice, Properties, the others, pbc.

@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "weyl/core/check.h"
+#include "weyl/core/json.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/text_number.h"
+#include "weyl/data/atoms/ase_row.h"
 #include "weyl/data/containers/text_lines.h"
 
 namespace weyl {
@@ -101,6 +104,23 @@ std::vector<std::string_view> words_of_list(std::string_view s) {
   return numbers_of(parts) ? parts : words;
 }
 
+constexpr std::string_view kJson = "_JSON ";
+
+/// What follows kJson in a text, where that is an array of one or two dimensions, or a text.
+std::optional<FrameValue> value_of_json(const std::string& name, std::string_view text) {
+  if (!text.starts_with(kJson)) {
+    return std::nullopt;
+  }
+  try {
+    auto array = ase_array(parse_python_json(text.substr(kJson.size()), name), name, name);
+    if (array && array->shape.size() <= 2) {
+      return FrameValue{name, std::move(array->shape), std::move(array->values)};
+    }
+  } catch (const DataError&) {  // a text that only begins so
+  }
+  return std::nullopt;
+}
+
 constexpr std::string_view kWordEnds = " \t\r\v\f";
 
 /// Whether a text in quotes begins here. A single quote is one only where another closes the text before one of `ends`
@@ -169,7 +189,9 @@ class CommentReader {
 
   FrameValue value_of(std::string key) {
     if (begins_quoted(rest_, kWordEnds)) {
-      return value_of_text(std::move(key), take_quoted(rest_));
+      std::string said = take_quoted(rest_);
+      auto found = value_of_json(key, said);
+      return found ? std::move(*found) : value_of_text(std::move(key), std::move(said));
     }
     if (rest_[0] == '{') {
       const auto whole = rest_;
@@ -267,25 +289,42 @@ void append_quoted(std::string& to, std::string_view text) {
   to += '"';
 }
 
-void append_word(std::string& to, const std::string& text) {
-  append_quoted(to, text);
+void append_json_word(std::string& to, double x) {
+  if (std::isfinite(x)) {
+    append_word(to, x);
+  } else {
+    to += std::isnan(x) ? "NaN" : x > 0 ? "Infinity" : "-Infinity";
+  }
 }
 
-/// [[a, b], [c, d]]
+void append_json_word(std::string& to, int64_t x) {
+  append_word(to, x);
+}
+
+void append_json_word(std::string& to, uint8_t yes) {
+  to += yes != 0 ? "true" : "false";
+}
+
+void append_json_word(std::string& to, const std::string& text) {
+  to += json_string(text);
+}
+
+/// "_JSON [[a, b], [c, d]]"; an empty array, which JSON gives no shape, is [].
 template <class T>
-void append_brackets(std::string& to, const std::vector<int64_t>& shape, const std::vector<T>& values) {
-  const size_t rows = shape.size() == 2 ? static_cast<size_t>(shape[0]) : 1;
-  const size_t columns = rows > 0 ? values.size() / rows : 0;
-  to += shape.size() == 2 ? "[" : "";
-  for (size_t r = 0; r < rows; ++r) {
-    to += r == 0 ? "[" : ",[";  // no blanks: ASE splits there
-    for (size_t c = 0; c < columns; ++c) {
-      to += c == 0 ? "" : ",";
-      append_word(to, values[columns * r + c]);
-    }
-    to += ']';
+void append_json(std::string& to, const std::vector<int64_t>& shape, const std::vector<T>& values) {
+  if (values.empty()) {
+    to += shape.size() == 2 ? "[[]]" : "[]";
+    return;
   }
-  to += shape.size() == 2 ? "]" : "";
+  std::string json(kJson);
+  const size_t row = shape.empty() ? 1 : static_cast<size_t>(shape.back());
+  const std::string open(shape.size(), '['), close(shape.size(), ']');
+  for (size_t i = 0; i < values.size(); ++i) {
+    const bool begins = shape.size() == 2 && i > 0 && i % row == 0;
+    json += i == 0 ? open : begins ? "], [" : ", ";
+    append_json_word(json, values[i]);
+  }
+  append_quoted(to, json + close);
 }
 
 }  // namespace
@@ -355,14 +394,13 @@ void append_pair(std::string& to, const FrameValue& value) {
   std::visit(
       [&](const auto& values) {
         using T = typename std::decay_t<decltype(values)>::value_type;
+        const bool scalar = value.shape.empty();
         if constexpr (std::is_same_v<T, std::string>) {
-          const bool number = value.shape.empty() && numbers_of(words_of_list(values[0]));
-          if (value.shape.empty() && !number) {
-            append_comment_text(to, values[0]);
-          } else {
-            append_brackets(to, value.shape, values);
-          }
-        } else if (value.shape.empty()) {
+          const bool plain = scalar && !values[0].starts_with(kJson) &&
+                             values[0].find('\n') == std::string::npos &&
+                             !numbers_of(words_of_list(values[0]));
+          plain ? append_comment_text(to, values[0]) : append_json(to, value.shape, values);
+        } else if (scalar) {
           append_word(to, values[0]);
         } else if (value.shape.size() == 1 && values.size() > 1) {  // as every reader knows it
           to += '"';
@@ -372,7 +410,7 @@ void append_pair(std::string& to, const FrameValue& value) {
           }
           to += '"';
         } else {
-          append_brackets(to, value.shape, values);
+          append_json(to, value.shape, values);
         }
       },
       value.values);

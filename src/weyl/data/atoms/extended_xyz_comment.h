@@ -16,6 +16,7 @@ namespace weyl {
 ///   key="words"      one word: as above. Several, between blanks or commas: an array when all are logicals or
 ///                    all numbers, else one text; \" \\ \n are escapes
 ///   key='words'      the same, where the quote is closed before a blank or the end of the line
+///   key="_JSON x"    an array or a matrix x of JSON, or a text x: what ASE writes of matrices and of lists of texts
 ///   key={words}      the same, but texts are an array too
 ///   key=[a, b]       an array, key=[[a, b], [c, d]] a matrix; texts may be in quotes
 ///
@@ -34,8 +35,8 @@ std::optional<bool> parse_logical(std::string_view word);
 /// it is not closed.
 std::string take_quoted(std::string_view& rest);
 
-/// Appends ` key=value` such that `parse_comment` gives the same again; only a text that looks like a number,
-/// a logical or an array of them becomes an array of one text.
+/// Appends ` key=value` such that `parse_comment` and ASE give the same again: texts that look like numbers or have
+/// several lines, lists of texts and matrices by _JSON.
 void append_pair(std::string& to, const FrameValue& value);
 
 /// Appends a text as a word, in quotes when it must be.

@@ -100,7 +100,7 @@ bool SdfReader::next(AtomsFrame& frame) {
   }
   frame.columns.push_back({"formal_charges", 1, std::move(marks.charges)});
   if (any(marks.isotopes)) {
-    frame.columns.push_back({"isotopes", 1, std::move(marks.isotopes)});
+    frame.columns.push_back({std::string(isotopes_column), 1, std::move(marks.isotopes)});
   }
   if (any(marks.radicals)) {
     frame.columns.push_back({"radicals", 1, std::move(marks.radicals)});
@@ -110,7 +110,7 @@ bool SdfReader::next(AtomsFrame& frame) {
 }
 
 void SdfReader::add_atom(AtomsFrame& frame, Marks& marks, std::string_view symbol) const {
-  const int64_t isotope = symbol == "D" ? 2 : symbol == "T" ? 3 : 0;
+  const int64_t isotope = hydrogen_isotope(symbol);
   const int z = isotope != 0 ? 1 : atomic_number(symbol);
   if (z <= 0) {
     check(false, unknown_element(symbol));

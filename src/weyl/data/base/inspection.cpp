@@ -145,6 +145,24 @@ void look_at_group(GroupSummary& to, const Poses& poses) {
   }
 }
 
+bool is_too_large(const Dataset& data, int64_t sample) {
+  const Interface& interface = data.schema().interface;
+  return interface.grid && !interface.features.empty() &&
+         data.tokens(sample) > most_inspected / std::max<int64_t>(interface.features[0].channels, 1);
+}
+
+/// What the header of a grid says of its values and labels.
+void add_shapes(Summaries& fields, Summaries& labels, const Dataset& data, int64_t sample) {
+  std::vector<int64_t> shape{1, data.schema().interface.features[0].channels};
+  const Lattice lattice = data.lattice(sample);
+  shape.insert(shape.end(), lattice.cells.begin(), lattice.cells.end());
+  fields.add_unread("values", "", shape);
+  shape[1] = 1;
+  for (const Quantity& q : data.schema().labels) {
+    labels.add_unread(q.name, q.unit, shape);
+  }
+}
+
 void look_at_axes(std::optional<VolumeSummary>& to, const Dataset& data, int64_t sample) {
   const std::string axes = data.axes(sample);
   if (axes.empty()) {
@@ -184,6 +202,7 @@ Inspection inspect(const Dataset& data, const std::string& split, Duplicates* se
   result.samples = data.size();
   Summaries fields, labels;
   Suspects suspects;
+  Count unread;
   int64_t tokens = 0;
   // Samples that are files of their own may be large, and of different sizes.
   const int64_t chunk = data.size() > 0 && !data.source(0).empty() ? 1 : kChunk;
@@ -196,6 +215,12 @@ Inspection inspect(const Dataset& data, const std::string& split, Duplicates* se
       result.most_tokens = std::max(result.most_tokens, n);
       tokens += n;
       look_at_axes(result.volumes, data, s);
+    }
+    if (chunk == 1 && is_too_large(data, begin)) {
+      unread.add(begin);
+      add_shapes(fields, labels, data, begin);
+      checks.skip();
+      continue;
     }
     const Batch batch = data.batch(samples);
     add_inputs(fields, batch.input, schema);
@@ -234,6 +259,8 @@ Inspection inspect(const Dataset& data, const std::string& split, Duplicates* se
   if (result.group) {
     warn(result.warnings, *result.group);
   }
+  unread.warn(result.warnings,
+              text("of more than ", most_inspected, " values, known by the header alone").c_str());
   suspects.empty.warn(result.warnings, "without nodes");
   suspects.coincident_nodes.warn(result.warnings, "with two nodes at one place");
   suspects.flat.warn(result.warnings, "with a periodic cell without volume");
@@ -248,34 +275,48 @@ void Summaries::add(const std::string& name, const std::string& unit, const Tens
   if (!values.defined()) {
     return;
   }
+  FieldSummary& found = grow(name, unit, values.sizes().vec());
+  found.read = true;
+  constexpr int64_t kPart = int64_t{1} << 22;  // values at a time: they are looked at as float64
+  const Tensor flat = values.reshape({-1});
+  for (int64_t begin = 0; begin < flat.numel(); begin += kPart) {
+    const Tensor x = flat.slice(0, begin, std::min(begin + kPart, flat.numel())).to(at::kDouble);
+    const Tensor finite = x.isfinite();
+    found.missing += x.numel() - finite.sum().item<int64_t>();
+    found.min =
+        std::min(found.min, x.where(finite, at::full({}, INFINITY, at::kDouble)).min().item<double>());
+    found.max =
+        std::max(found.max, x.where(finite, at::full({}, -INFINITY, at::kDouble)).max().item<double>());
+  }
+}
+
+void Summaries::add_unread(const std::string& name, const std::string& unit,
+                           const std::vector<int64_t>& shape) {
+  grow(name, unit, shape);
+}
+
+FieldSummary& Summaries::grow(const std::string& name, const std::string& unit,
+                              const std::vector<int64_t>& shape) {
   const auto [place, added] = places_.emplace(name, all_.size());
   if (added) {
-    all_.push_back({name, values.sizes().vec(), unit});
+    all_.push_back({name, shape, unit});
     all_.back().shape[0] = 0;
     all_.back().min = INFINITY;
     all_.back().max = -INFINITY;
+    all_.back().read = false;
   }
-  FieldSummary* found = &all_[place->second];
-  found->shape[0] += values.size(0);
-  for (size_t d = 1; d < found->shape.size() && d < static_cast<size_t>(values.dim()); ++d) {
-    found->shape[d] = found->shape[d] == values.size(static_cast<int64_t>(d)) ? found->shape[d] : 0;
+  FieldSummary& found = all_[place->second];
+  found.shape[0] += shape[0];
+  for (size_t d = 1; d < std::min(found.shape.size(), shape.size()); ++d) {
+    found.shape[d] = found.shape[d] == shape[d] ? found.shape[d] : 0;
   }
-  if (values.numel() == 0) {
-    return;
-  }
-  const Tensor x = values.to(at::kDouble);
-  const Tensor finite = x.isfinite();
-  found->missing += x.numel() - finite.sum().item<int64_t>();
-  found->min =
-      std::min(found->min, x.where(finite, at::full({}, INFINITY, at::kDouble)).min().item<double>());
-  found->max =
-      std::max(found->max, x.where(finite, at::full({}, -INFINITY, at::kDouble)).max().item<double>());
+  return found;
 }
 
 std::vector<FieldSummary> Summaries::done() {
   for (auto& f : all_) {
     if (f.min > f.max) {
-      f.min = f.max = 0;
+      f.min = f.max = f.read ? 0 : NAN;
     }
   }
   return std::move(all_);

@@ -17,7 +17,7 @@ namespace weyl {
 
 /// A summary of one field over all samples.
 ///   shape     with the rows of all samples together; 0 along an axis whose size differs
-///   min, max  of the finite values; 0 when there are none
+///   min, max  of the finite values; 0 when there are none; not a number when no sample was read
 ///   missing   the number of values that are not finite
 /// The translations of poses, which have a unit, are a field of their own, `translations`.
 struct FieldSummary {
@@ -26,6 +26,7 @@ struct FieldSummary {
   std::string unit;
   double min = 0, max = 0;
   int64_t missing = 0;
+  bool read = true;  // at least one sample
 };
 
 /// How far the matrices of poses are off their group and outside the chart of its logarithm.
@@ -62,20 +63,26 @@ struct Inspection {
 /// Inspects a data set. It warns of values that are not finite, missing labels, samples without nodes, nodes of a
 /// sample at one place (nearer than 1e-9 of its extent), constant labels, periodic cells without volume, matrices off
 /// their group, relative poses outside the chart of the logarithm, no samples, a split of one sample, and what
-/// SampleChecks find (sample_checks.h).
+/// SampleChecks find (sample_checks.h). Grids of more than `most_inspected` values are described by their headers alone,
+/// and counted in a warning.
 ///
 /// `split` is the name of the split that the data are; empty: none. With `seen`, which `data` must outlive, samples are
 /// compared with one another and with those of earlier splits.
 Inspection inspect(const Dataset& data, const std::string& split = "", Duplicates* seen = nullptr);
+constexpr int64_t most_inspected = int64_t{1} << 28;  // 1 GiB as float32
 
 /// Gathers FieldSummary objects, chunk by chunk.
 class Summaries {
  public:
   /// Adds the rows of one more chunk to a field. An undefined tensor adds nothing.
   void add(const std::string& name, const std::string& unit, const Tensor& values);
+  /// The same of values that are not read, of which the shape is known.
+  void add_unread(const std::string& name, const std::string& unit, const std::vector<int64_t>& shape);
   std::vector<FieldSummary> done();
 
  private:
+  FieldSummary& grow(const std::string& name, const std::string& unit, const std::vector<int64_t>& shape);
+
   std::vector<FieldSummary> all_;
   std::map<std::string, size_t> places_;  // in `all_`, by name
 };

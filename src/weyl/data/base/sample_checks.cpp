@@ -181,6 +181,20 @@ void SampleChecks::compare(const Batch& batch) {
   }
 }
 
+void SampleChecks::skip() {
+  if (seen_ != nullptr) {
+    seen_->skip();
+  }
+  look_at_doubt(samples_++);
+  outliers_.begin_sample({});
+}
+
+void SampleChecks::look_at_doubt(int64_t sample) {
+  if (const std::string doubt = data_.doubt(sample); !doubt.empty()) {
+    doubts_[doubt].add(sample);
+  }
+}
+
 /// Of volumes alone: the channels of a picture, such as its opacity, may well have one value.
 void SampleChecks::look_at_grid(const Batch& batch) {
   const int64_t begin = samples_;
@@ -190,9 +204,7 @@ void SampleChecks::look_at_grid(const Batch& batch) {
     return;
   }
   for (int64_t sample = begin; sample < samples_; ++sample) {
-    if (const std::string doubt = data_.doubt(sample); !doubt.empty()) {
-      doubts_[doubt].add(sample);
-    }
+    look_at_doubt(sample);
   }
   if (grid->values.dim() != 5) {
     return;

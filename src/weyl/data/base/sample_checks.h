@@ -27,6 +27,8 @@ class SampleChecks {
                Duplicates* seen);
   /// Adds the next samples, in their order, with inputs and labels as the data set gives them.
   void add(const Batch& batch);
+  /// Passes over the next sample, whose values are not read.
+  void skip();
   std::vector<std::string> lines() const;
 
  private:
@@ -38,6 +40,7 @@ class SampleChecks {
 
   void compare(const Batch& batch);
   void look_at_grid(const Batch& batch);
+  void look_at_doubt(int64_t sample);
 
   const Dataset& data_;
   std::vector<Quantity> labels_;

@@ -327,7 +327,7 @@ BodyShape body_of_mesh(const Mesh& mesh, const std::string& name, const std::str
   const bool is_volume =
       volume >= std::numeric_limits<float>::min() && volume <= std::numeric_limits<float>::max();
   require<DataError>(is_volume, where, ": the mesh must enclose a volume that float32 holds, got ", volume,
-                     " (coordinates are in m); change its scale");
+                     " (coordinates are in m); scale= says how many metres one of its units is");
   for (auto& part : parts) {
     for (size_t i = 0; i < part.size(); ++i) {
       part[i] -= centre[i % 3] / volume;

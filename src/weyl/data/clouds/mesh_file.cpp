@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <span>
 #include <utility>
@@ -313,9 +314,11 @@ namespace {
 constexpr size_t kStlHeader = 84, kTriangle = 50, kNormal = 12;
 constexpr std::string_view kStlBlank = " \t\r\n\v\f";
 
-/// Corners become vertices, equal ones the same.
+/// Corners become vertices, those that differ by rounding alone the same.
 class Welder {
  public:
+  /// `rounding` is relative to the largest coordinate: of binary files that of float32.
+  explicit Welder(double rounding) : rounding_(rounding) {}
   void add(const std::array<double, 3>& p) {
     const auto [at, is_new] = rows_.emplace(p, mesh_.vertex_count());
     if (is_new) {
@@ -323,9 +326,83 @@ class Welder {
     }
     mesh_.triangles.push_back(at->second);
   }
-  Mesh done() { return std::move(mesh_); }
+  Mesh done() {
+    const double within = reach();
+    if (within > 0) {
+      weld(within);
+    }
+    return std::move(mesh_);
+  }
 
  private:
+  using Cell = std::array<int64_t, 3>;
+
+  /// How near two vertices are the same: 1e-5 of the mesh's size, which is what six digits round to, but less than half the
+  /// shortest edge, so that no triangle loses a corner. 0: nothing is that near.
+  double reach() const {
+    constexpr double kDigits = 1e-5, kLeast = 1e-12;
+    const auto& x = mesh_.vertices;
+    std::array<double, 3> low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
+    double largest = 0, shortest = INFINITY;
+    for (size_t i = 0; i < x.size(); ++i) {
+      low[i % 3] = std::min(low[i % 3], x[i]);
+      high[i % 3] = std::max(high[i % 3], x[i]);
+      largest = std::max(largest, std::abs(x[i]));
+    }
+    const double size = x.empty() ? 0 : std::max({high[0] - low[0], high[1] - low[1], high[2] - low[2]});
+    for (size_t t = 0; t < mesh_.triangles.size(); ++t) {
+      const int64_t a = mesh_.triangles[t], b = mesh_.triangles[t % 3 == 2 ? t - 2 : t + 1];
+      const double edge = distance(a, b);
+      shortest = edge > 0 ? std::min(shortest, edge) : shortest;
+    }
+    const double within = std::min(kDigits * size + rounding_ * largest, 0.49 * shortest);
+    return std::isfinite(within) && within > kLeast * largest ? within : 0;
+  }
+
+  double distance(int64_t a, int64_t b) const {
+    const double *p = &mesh_.vertices[3 * a], *q = &mesh_.vertices[3 * b];
+    return std::hypot(p[0] - q[0], p[1] - q[1], p[2] - q[2]);
+  }
+
+  /// Each vertex becomes the first one within reach, if there is one. They lie in cells some reaches wide, so that few cells
+  /// are looked at.
+  void weld(double within) {
+    const double width = 64 * within;
+    const auto cell_of = [&](double x) { return static_cast<int64_t>(std::floor(x / width)); };
+    std::map<Cell, std::vector<int64_t>> cells;
+    std::vector<int64_t> becomes(mesh_.vertex_count());
+    std::vector<double> kept;
+    std::vector<int64_t> first;  // the old rows of those that are kept
+    for (int64_t v = 0; v < mesh_.vertex_count(); ++v) {
+      const double* p = &mesh_.vertices[3 * v];
+      becomes[v] = -1;
+      for (int64_t i = cell_of(p[0] - within); i <= cell_of(p[0] + within); ++i) {
+        for (int64_t j = cell_of(p[1] - within); j <= cell_of(p[1] + within); ++j) {
+          for (int64_t k = cell_of(p[2] - within); k <= cell_of(p[2] + within); ++k) {
+            const auto found = cells.find({i, j, k});
+            if (found == cells.end() || becomes[v] >= 0) {
+              continue;
+            }
+            const auto near = std::ranges::find_if(
+                found->second, [&](int64_t row) { return distance(first[row], v) <= within; });
+            becomes[v] = near == found->second.end() ? -1 : *near;
+          }
+        }
+      }
+      if (becomes[v] < 0) {
+        becomes[v] = std::ssize(first);
+        cells[{cell_of(p[0]), cell_of(p[1]), cell_of(p[2])}].push_back(becomes[v]);
+        first.push_back(v);
+        kept.insert(kept.end(), p, p + 3);
+      }
+    }
+    mesh_.vertices = std::move(kept);
+    for (int64_t& corner : mesh_.triangles) {
+      corner = becomes[corner];
+    }
+  }
+
+  double rounding_;
   Mesh mesh_;
   std::map<std::array<double, 3>, int64_t> rows_;
 };
@@ -339,7 +416,7 @@ std::string_view next_word(std::string_view& rest) {
 }
 
 Mesh parse_binary(std::string_view file, std::string_view where) {
-  Welder welder;
+  Welder welder(2 * std::numeric_limits<float>::epsilon());
   const size_t count = (file.size() - kStlHeader) / kTriangle;
   for (size_t t = 0; t < count; ++t) {
     const char* at = file.data() + kStlHeader + t * kTriangle + kNormal;
@@ -448,7 +525,7 @@ class StlText {
   }
 
   std::string_view rest_, where_;
-  Welder welder_;
+  Welder welder_{0};
   std::vector<size_t> ends_;  // of each solid, the triangles so far
   size_t triangles_ = 0;
   int64_t corners_ = 0;

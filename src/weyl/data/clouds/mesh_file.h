@@ -45,8 +45,8 @@ Mesh read_obj(const std::string& path);
 
 /// Reads STL, text (`solid ...`, `facet`, `vertex x y z`, `endsolid`, in small letters or capitals, blanks before them
 /// are accepted) or binary (a header of 80 bytes, the number of
-/// triangles, 50 bytes each); normals and attributes are passed over. Corners of the same coordinates become one
-/// vertex. A text may hold several solids: all are read, and where each closes a surface of its own they are `objects`.
+/// triangles, 50 bytes each); normals and attributes are passed over. Corners at one place become one
+/// vertex: those nearer than 1e-5 of the mesh's size, which is what six digits round to, and nearer than half of its shortest edge. A text may hold several solids: all are read, and where each closes a surface of its own they are `objects`.
 /// DataError naming `where`: a file that is neither, one that ends within a triangle or goes on after the last, a
 /// triangle outside of a solid, coordinates that are not finite numbers.
 Mesh parse_stl(std::string_view file, std::string_view where);

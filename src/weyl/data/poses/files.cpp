@@ -50,7 +50,8 @@ std::string trajectory_in(const std::string& folder) {
 }
 
 bool PoseFiles::takes(const std::string& path, AskedSet) {
-  return is_pose_file(path) && !fs::is_directory(path);
+  return is_pose_file(path) && !fs::is_directory(path) &&
+         (!fs::is_regular_file(path) || other_table(path).empty());
 }
 
 bool PoseFiles::lays_out(const std::string& folder) {

@@ -526,6 +526,33 @@ PoseTrajectory read_poses(const std::string& path, std::optional<PoseFormat> for
   return parse_poses({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path, format);
 }
 
+std::string other_table(const std::string& path) {
+  constexpr size_t kSeen = 1 << 16, kListed = 6;
+  const MappedFile file(path);
+  const auto bytes = file.bytes().first(std::min(file.bytes().size(), kSeen));
+  std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  const auto next_columns = [&] {
+    const size_t end = std::min(rest.find('\n'), rest.size());
+    const auto columns = columns_of(trimmed_column(rest.substr(0, end)), true);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+    return columns;
+  };
+  const auto names = next_columns(), row = next_columns();
+  const bool named = names.size() >= 2 && std::ranges::none_of(names, [](std::string_view name) {
+                       return name.empty() || name.starts_with('#') || parse_real(name).has_value();
+                     });
+  const bool may_be_euroc = row.size() >= kEuroc && nanoseconds_of(row[0]);
+  const NamedColumns by = columns_by_names(std::vector<std::string>(names.begin(), names.end()));
+  if (!named || by.pose || !by.fault.empty() || may_be_euroc) {
+    return {};
+  }
+  std::string list;
+  for (size_t i = 0; i < std::min(names.size(), kListed); ++i) {
+    list += (i == 0 ? "" : ", ") + quote(names[i], 40);
+  }
+  return list + (names.size() > kListed ? ", ..." : "");
+}
+
 bool is_pose_file(std::string_view path) {
   return path.ends_with(".txt") || path.ends_with(".csv") || path.ends_with(".tum") ||
          path.ends_with(".kitti");

@@ -51,6 +51,10 @@ PoseTrajectory parse_poses(std::string_view file, std::string_view where,
                            std::optional<PoseFormat> format = {});
 PoseTrajectory read_poses(const std::string& path, std::optional<PoseFormat> format = {});
 
+/// The columns of a table with commas that is no trajectory, for messages: "'mol_id', 'A', 'B', ...". Its first line names
+/// columns, none of them a pose's, and its rows are not EuRoC's either. Empty: the file may be a trajectory.
+std::string other_table(const std::string& path);
+
 /// Whether a path ends as such files do: .txt, .csv, .tum, .kitti.
 bool is_pose_file(std::string_view path);
 

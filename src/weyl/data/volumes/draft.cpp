@@ -18,7 +18,9 @@ FoundData VolumeFiles::draft(const std::string& path) {
   const auto modalities = std::ssize(index.modalities), classes = std::ssize(index.labels);
   DecathlonDataOptions options{.path = path, .modalities = modalities, .classes = classes};
   const auto labelled = std::ssize(index.training);
-  if (labelled < 10) {  // fractions of so few leave a split without any
+  if (labelled > 0 && labelled < 3) {  // for training, then for validation
+    options.fractions = labelled == 1 ? std::vector{1.0, 0.0, 0.0} : std::vector{0.5, 0.5, 0.0};
+  } else if (labelled < 10) {  // fractions of so few leave a split without any
     options.valid = options.test = 1;
     options.train = std::max<int64_t>(1, labelled - 2);
   }
@@ -38,7 +40,11 @@ FoundData VolumeFiles::draft(const std::string& path) {
     draft.set("modalities", modalities, "as dataset.json has them");
     draft.set("classes", classes, "as dataset.json has them, with the background");
     draft.set("normalise_over", "nonzero", "voxels that mean and deviation are taken over; \"all\" for CT");
-    if (labelled < 10) {
+    if (options.train == 0 && labelled < 10) {
+      draft.set("fractions", options.fractions,
+                text("of the ", labelled, labelled == 1 ? " labelled case" : " labelled cases",
+                     ": far too few for a model, and none is left for a test"));
+    } else if (labelled < 10) {
       draft.set("train", options.train, text("of the ", labelled, " labelled cases; few for a model"));
       draft.set("valid", options.valid);
       draft.set("test", options.test);

@@ -8,6 +8,11 @@
 #include "weyl/data/volumes/nifti.h"
 
 namespace weyl {
+namespace {
+
+constexpr int64_t kAnySize = 1'000'000'000;  // MiB: what is only inspected may be of any size (inspection.h)
+
+}  // namespace
 
 bool VolumeFiles::takes(const std::string& path, AskedSet) {
   return is_nifti(path) || (std::filesystem::is_directory(path) && is_volume_folder(path));
@@ -20,6 +25,7 @@ std::shared_ptr<const Dataset> VolumeFiles::open(const OpenRequest& request) {
   if (!chosen) {
     const Interface* interface = request.interface;
     o.modalities = interface && interface->features.size() == 1 ? interface->features[0].channels : 0;
+    o.limit = request.values == Values::any ? kAnySize : o.limit;
   }
   return open_volume_files(request.path, o);
 }
@@ -33,7 +39,8 @@ void VolumeFiles::require_index(const std::string& folder) {
 }
 
 NamedSets VolumeFiles::sets(const std::string& folder) {
-  return named_sets(open_set(DecathlonDataOptions{.path = folder, .modalities = 0, .classes = 0}));
+  return named_sets(
+      open_set(DecathlonDataOptions{.path = folder, .modalities = 0, .classes = 0, .limit = kAnySize}));
 }
 
 }  // namespace weyl

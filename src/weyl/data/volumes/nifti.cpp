@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "weyl/algebra/lattice/cell.h"
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
@@ -408,18 +409,36 @@ int64_t NiftiHeader::volumes() const {
   return product;
 }
 
-NiftiAffine affine_of(const NiftiHeader& header) {
-  const NiftiGeometry& g = header.geometry;
+namespace {
+
+NiftiAffine stated_affine(const NiftiGeometry& g) {
   if (g.sform_code > 0) {
     return g.srow;
   }
   if (g.qform_code > 0) {
     return qform(g);
   }
-  NiftiAffine affine{};
-  for (size_t d = 0; d < 3; ++d) {
-    const bool absent = header.shape[d] == 1 && g.pixdim[d + 1] == 0;  // of an axis that is not there
-    affine[5 * d] = absent ? 1 : std::abs(g.pixdim[d + 1]);
+  return {std::abs(g.pixdim[1]), 0, 0, 0, 0, std::abs(g.pixdim[2]), 0, 0, 0, 0, std::abs(g.pixdim[3]), 0};
+}
+
+}  // namespace
+
+NiftiAffine affine_of(const NiftiHeader& header) {
+  NiftiAffine affine = stated_affine(header.geometry);
+  CellRows columns;
+  std::array<bool, 3> there{};
+  for (size_t c = 0; c < 3; ++c) {
+    columns[c] = {affine[c], affine[4 + c], affine[8 + c]};
+    there[c] = header.shape[c] > 1 || columns[c] != Vector3{};
+  }
+  if (there == std::array{true, true, true}) {
+    return affine;
+  }
+  columns = completed(columns, there);
+  for (size_t c = 0; c < 3; ++c) {
+    for (size_t d = 0; d < 3; ++d) {
+      affine[4 * d + c] = columns[c][d];
+    }
   }
   return affine;
 }
@@ -436,27 +455,32 @@ std::array<double, 3> spacing_of(const NiftiHeader& header) {
 }
 
 NiftiOrientation orientation_of(const NiftiAffine& affine) {
-  std::array<double, 3> length{};
+  constexpr double kTie = 1e-6;
+  std::array<std::array<double, 3>, 3>
+      along{};  // of the file's axis c, how far it runs along canonical axis d
   for (size_t c = 0; c < 3; ++c) {
-    length[c] = std::hypot(affine[c], affine[4 + c], affine[8 + c]);
-  }
-  NiftiOrientation best;
-  double most = -1;
-  std::array<int, 3> axis{0, 1, 2};
-  do {  // the identity is the first, and kept in a tie
-    double sum = 0;
     for (size_t d = 0; d < 3; ++d) {
-      sum += std::abs(affine[4 * d + axis[d]]) / length[axis[d]];
+      along[c][d] = std::abs(affine[4 * d + c]) / std::hypot(affine[c], affine[4 + c], affine[8 + c]);
     }
-    if (sum > most + 1e-6) {
-      most = sum;
-      best.axis = axis;
-    }
-  } while (std::next_permutation(axis.begin(), axis.end()));
-  for (size_t d = 0; d < 3; ++d) {
-    best.flipped[d] = affine[4 * d + best.axis[d]] < 0;
   }
-  return best;
+  // The first of the axes that are left with the largest value, but for rounding.
+  const auto largest = [](const std::array<bool, 3>& taken, auto value) {
+    size_t best = 3;
+    for (size_t k = 0; k < 3; ++k) {
+      best = !taken[k] && (best == 3 || value(k) > value(best) + kTie) ? k : best;
+    }
+    return best;
+  };
+  NiftiOrientation found;
+  std::array<bool, 3> used{}, given{};  // of the file, canonical
+  for (int step = 0; step < 3; ++step) {
+    const size_t c = largest(used, [&](size_t k) { return *std::ranges::max_element(along[k]); });
+    const size_t d = largest(given, [&](size_t k) { return along[c][k]; });
+    used[c] = given[d] = true;
+    found.axis[d] = static_cast<int>(c);
+    found.flipped[d] = affine[4 * d + c] < 0;
+  }
+  return found;
 }
 
 std::string axis_codes(const NiftiAffine& affine) {

@@ -40,14 +40,16 @@ struct NiftiHeader {
 };
 
 /// By the rules of the standard: the sform if its code is positive, else the qform if its is, else the voxel
-/// sizes alone; in the unit of the file.
+/// sizes alone; in the unit of the file. An axis of one voxel to which the header gives no length (slices have pixdim[3] = 0)
+/// is normal to the others and 1 long.
 NiftiAffine affine_of(const NiftiHeader& header);
 
 /// Millimetres between voxels along i, j and k: the lengths of the affine's columns.
 std::array<double, 3> spacing_of(const NiftiHeader& header);
 
 /// The axes of the file in the order nearest to right, anterior, superior (RAS+): canonical axis d is the
-/// file's axis `axis[d]`, backwards when `flipped[d]`.
+/// file's axis `axis[d]`, backwards when `flipped[d]`. As nibabel does (as_closest_canonical), the file's axis that is
+/// nearest to one of space takes that one first, then the next; of oblique volumes other rules may find others.
 struct NiftiOrientation {
   std::array<int, 3> axis{0, 1, 2};
   std::array<bool, 3> flipped{};

@@ -31,6 +31,8 @@ void fields(Fields& f, RigidBodiesMakerOptions& o) {
   f("shapes", o.shapes,
     "of the objects: cube, cylinder, sphere, cone, torus, gear, torus_knot, sponge, spot, teapot, suzanne");
   f("meshes", o.meshes, "files of further shapes, OBJ, OFF, PLY or STL: each piece becomes a convex hull");
+  f("scale", o.scale, "metres of one unit of the files in meshes: 0.001 where they are in millimetres",
+    {1e-9, 1e9});
   f("detail", o.detail, "what objects collide as: convex hulls, or the box around each (12 triangles)");
   f("frames", o.frames, "frames of a scene, 48 a second; a sample is two of them and the next", {3, 1e6});
   f("threads", o.threads, "threads that simulate; 0: one per core", {0, 1024});
@@ -59,6 +61,8 @@ void require_rigid_bodies_options(const RigidBodiesMakerOptions& o) {
                                              : text(o.objects.size(), " numbers"));
   require<ConfigError>(o.train + o.valid + o.test > 0,
                        "rigid_bodies: train, valid and test are all 0, there is nothing to make");
+  require<ConfigError>(o.scale == 1 || !o.meshes.empty(),
+                       "rigid_bodies: scale is that of meshes, of which none is given");
 }
 
 /// Consecutive scenes of a split that are made and kept together.
@@ -381,7 +385,11 @@ std::vector<BodyShape> body_shapes(const RigidBodiesMakerOptions& o) {
   for (const std::string& path : o.meshes) {
     std::string name = std::filesystem::path(path).stem().string();
     std::ranges::replace(name, ',', '_');
-    shapes.push_back(body_of_mesh(read_mesh(path), name, path));
+    Mesh mesh = read_mesh(path);
+    for (double& x : mesh.vertices) {
+      x *= o.scale;
+    }
+    shapes.push_back(body_of_mesh(mesh, name, path));
   }
   require<ConfigError>(!shapes.empty(), "rigid_bodies: shapes and meshes must not both be empty");
   for (size_t i = 0; i < shapes.size(); ++i) {
@@ -414,9 +422,10 @@ RigidScene make_rigid_scene(const RigidBodiesMakerOptions& o, const std::vector<
       return scene;
     }
   }
-  throw ConfigError(text("rigid_bodies: scene ", index, " of ", split, ": ", o.objects[0], " to ",
-                         o.objects[1], " objects find no place without touching, tried ", kScenes,
-                         " times; choose fewer objects or smaller meshes"));
+  throw ConfigError(text(
+      "rigid_bodies: scene ", index, " of ", split, ": ", o.objects[0], " to ", o.objects[1],
+      " objects find no place without touching, tried ", kScenes,
+      " times; choose fewer objects or smaller meshes (lengths are metres: scale=0.001 where files are in millimetres)"));
 }
 
 }  // namespace weyl

@@ -43,6 +43,7 @@ struct RigidBodiesMakerOptions {
   std::vector<std::string> shapes{"cube",       "cylinder", "sphere", "cone",   "torus",  "gear",
                                   "torus_knot", "sponge",   "spot",   "teapot", "suzanne"};
   std::vector<std::string> meshes;  // files; further shapes
+  double scale = 1;                 // metres of one unit of the files' lengths
   BodyDetail detail = BodyDetail::hull;
   int64_t frames = rigid_scene_frames;
   int64_t threads = 0;  // 0: one per core

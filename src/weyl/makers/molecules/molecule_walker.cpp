@@ -164,9 +164,15 @@ MoleculeStart start_of(const AtomsFrame& frame, std::string name, const std::str
                        const MoleculesMakerOptions& o) {
   require<ConfigError>(frame.size() >= 2, where, ": there must be at least 2 atoms, got ", frame.size());
   const Xtb checks(frame.numbers, xtb_options(o));  // elements and electrons
-  MoleculeStart start{std::move(name), frame.numbers, {}, frame.positions};
-  for (const int z : frame.numbers) {
-    start.masses.push_back(standard_mass(z));
+  MoleculeStart start{std::move(name), frame.numbers, {}, frame.positions, {}};
+  if (const AtomColumn* said = frame.column(isotopes_column)) {
+    const auto* isotopes = std::get_if<std::vector<int64_t>>(&said->values);
+    require<DataError>(isotopes != nullptr && said->width == 1 && std::ranges::min(*isotopes) >= 0, where,
+                       ": isotopes must be a mass number for each atom, or 0");
+    start.isotopes = *isotopes;
+  }
+  for (size_t i = 0; i < frame.numbers.size(); ++i) {
+    start.masses.push_back(isotope_mass(frame.numbers[i], start.isotopes.empty() ? 0 : start.isotopes[i]));
   }
   centre_masses(start.masses, start.positions);
   return start;
@@ -442,6 +448,9 @@ AtomsFrame MoleculeWalker::frame(int64_t i) const {
   frame.positions = part(0, 3 * atoms);
   frame.set(AtomColumn{"forces", 3, part(3 * atoms, 3 * atoms)});
   frame.set(AtomColumn{"charges", 1, part(6 * atoms, atoms)});
+  if (!start_.isotopes.empty()) {
+    frame.set(AtomColumn{std::string(isotopes_column), 1, start_.isotopes});
+  }
   frame.set("energy", values[7 * atoms]);
   frame.set(FrameValue{"dipole", {3}, part(7 * atoms + 1, 3)});
   frame.set(FrameValue{"charge", {}, std::vector<int64_t>{o_.charge.value_or(0)}});

@@ -26,6 +26,7 @@ struct MoleculeStart {
   std::vector<int> numbers;       // (N)
   std::vector<double> masses;     // (N) amu
   std::vector<double> positions;  // (N, 3) A
+  std::vector<int64_t> isotopes;  // (N) mass numbers that the file says, 0: none; empty: of no atom
 };
 
 Xtb::Options xtb_options(const MoleculesMakerOptions& options);

@@ -97,6 +97,9 @@ std::string fingerprint(const std::string& options, const MoleculeStart& start) 
   AtomsFrame frame;
   frame.numbers = start.numbers;
   frame.positions = start.positions;
+  if (!start.isotopes.empty()) {
+    frame.set(AtomColumn{std::string(isotopes_column), 1, start.isotopes});
+  }
   std::string all = options;
   append_extended_xyz(all, frame);
   return all;
