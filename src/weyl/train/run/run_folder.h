@@ -21,8 +21,7 @@ class RunFolder {
   static void require_new(const std::string& out);
 
   /// Opens an existing run folder. DataError: no such folder; no config.toml in it; another training is using it; a
-  /// name that a training writes in it is a symbolic link. (By a link, a folder from someone else could have any file
-  /// overwritten.)
+  /// name that a training writes in it stands for something else than a plain file or folder (core/own_folder.h).
   static RunFolder open(const std::string& path);
 
   ~RunFolder();
@@ -42,9 +41,6 @@ class RunFolder {
   std::string path_;
   int lock_ = -1;
 };
-
-/// DataError when a file or folder that a run writes is a symbolic link.
-void require_no_link(const std::string& path);
 
 /// Whether a path is a folder that `create` made.
 bool is_run_folder(const std::string& path);
