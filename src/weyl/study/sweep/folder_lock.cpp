@@ -83,6 +83,7 @@ FolderLock::FolderLock(const std::string& folder) : folder_(folder) {
 }
 
 FolderLock::~FolderLock() {
+  flock(file_, LOCK_UN);  // also where close fails: this process may lock it again
   close(file_);
 }
 
