@@ -127,6 +127,7 @@ TEST_F(RunFolderTest, IsMadeInWhatAKilledTrainingLeft) {
   std::ofstream("half/.lock") << "";  // of older versions
   std::ofstream("half/config.toml.17-0.tmp") << "[tr";
   EXPECT_EQ(RunFolder::create("half", "x").path(), "half");
+  EXPECT_FALSE(fs::exists("half/config.toml.17-0.tmp"));
   std::ofstream("half/notes.txt") << "";
   EXPECT_THROW(RunFolder::create("half", "x"), ConfigError);
 }

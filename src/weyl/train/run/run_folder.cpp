@@ -105,6 +105,7 @@ RunFolder RunFolder::create(const std::string& out, const std::string& name) {
     }
     RunFolder run(out);
     require_new(out);  // another training may have begun and ended in it since
+    run.clear_litter();
     return run;
   }
   for (int number = 1;; ++number) {

@@ -13,7 +13,8 @@ namespace weyl {
 class RunFolder {
  public:
   /// Makes a new folder: `out` or, when that is empty, the first free one of runs/<name>-001, -002, ... `out` must not
-  /// exist yet, or hold nothing but what a killed process left before its config.toml was there (else ConfigError).
+  /// exist yet, or hold nothing but what a killed process left before its config.toml was there, which is removed (else
+  /// ConfigError).
   /// DataError: the folder cannot be made, or another training is using it.
   static RunFolder create(const std::string& out, const std::string& name);
 
