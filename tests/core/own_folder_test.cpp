@@ -45,8 +45,10 @@ TEST_F(OwnFolder, HasPlainFilesAndFoldersAlone) {
   }
   fs::create_directory(path);
   require_plain(path, Plain::folder, "a run");
+  require_plain(path, Plain::either, "a run");
   require_plain_files_in(path, "a run");
   std::ofstream(path + "/file") << "";
+  require_plain(path + "/file", Plain::either, "a run");
   require_plain_files_in(path, "a run");
   for (const Trap trap : traps_for_files) {
     lay(trap, path + "/other", elsewhere);

@@ -40,9 +40,10 @@ void require_plain(const std::string& path, Plain kind, std::string_view writer)
   std::error_code error;
   const fs::file_type type = fs::symlink_status(path, error).type();
   require<DataError>(type != fs::file_type::none, path, ": cannot be read: ", error.message());
-  const fs::file_type plain = kind == Plain::file ? fs::file_type::regular : fs::file_type::directory;
-  require<DataError>(type == fs::file_type::not_found || type == plain, path, ": must not be ", name_of(type),
-                     ", since ", writer, " writes into it");
+  const bool plain = type == fs::file_type::not_found ||
+                     (kind != Plain::folder && type == fs::file_type::regular) ||
+                     (kind != Plain::file && type == fs::file_type::directory);
+  require<DataError>(plain, path, ": must not be ", name_of(type), ", since ", writer, " writes into it");
 }
 
 void require_plain_files_in(const std::string& folder, std::string_view writer) {

@@ -10,7 +10,7 @@ namespace weyl {
 /// which opening waits for ever. Whoever writes into a folder that was there already asks these first.
 
 /// What a name of ours stands for.
-enum class Plain { file, folder };
+enum class Plain { file, folder, either };
 
 /// DataError unless at `path` there is nothing, or a plain file (a plain folder): no link, no pipe, no socket, no device. The
 /// message says that `writer` ("a run") writes there.

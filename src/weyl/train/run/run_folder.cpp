@@ -48,6 +48,7 @@ bool is_unused(const std::string& path) {
 }
 
 // What a run writes under a name of its own; in plots/ whatever has a picture's name is replaced, links too.
+// A file in the place of plots/ is found when pictures are drawn, and no fault of a training.
 struct Written {
   const char* name;
   Plain kind = Plain::file;
@@ -61,7 +62,7 @@ constexpr Written written[] = {{"config.toml"},
                                {"best", Plain::folder},
                                {"best/model.safetensors"},
                                {"result.json"},
-                               {"plots", Plain::folder},
+                               {"plots", Plain::either},
                                {"events.out.tfevents.0.weyl"}};
 
 bool is_another_living_process(long process) {
