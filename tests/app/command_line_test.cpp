@@ -231,5 +231,43 @@ TEST(CommandLine, HelpsWithEveryVerbAndShowsAnExample) {
   EXPECT_EQ(parse({}).exit_code, exit_usage);
 }
 
+TEST(CommandLine, EveryVerbTakesThreadsAndQuiet) {
+  const std::vector<std::vector<std::string>> verbs{{"train"},
+                                                    {"eval"},
+                                                    {"predict"},
+                                                    {"audit"},
+                                                    {"info"},
+                                                    {"import"},
+                                                    {"data", "make"},
+                                                    {"data", "inspect"},
+                                                    {"data", "convert"},
+                                                    {"data", "split"},
+                                                    {"config", "schema"},
+                                                    {"config", "explain"},
+                                                    {"config", "check"},
+                                                    {"config", "new"},
+                                                    {"bench"},
+                                                    {"compare"},
+                                                    {"plot"},
+                                                    {"scale", "fit"},
+                                                    {"scale", "plan"},
+                                                    {"scale", "run"},
+                                                    {"scale", "plot"},
+                                                    {"scale", "report"},
+                                                    {"completion"},
+                                                    {"doctor"}};
+  EXPECT_EQ(verbs.size(), std::variant_size_v<Command>);
+  for (std::vector<std::string> verb : verbs) {
+    verb.push_back("--help");
+    const std::string page = parse(verb).out;
+    for (const char* flag : {"--threads", "--quiet"}) {
+      EXPECT_NE(page.find(flag), std::string::npos) << verb[0] << " " << verb[1] << " " << flag;
+    }
+  }
+  const Parsed threads = parse({"compare", "a", "b", "--threads", "3"});
+  ASSERT_TRUE(threads.command.has_value()) << threads.err;
+  EXPECT_EQ(output_of(*threads.command).threads, 3);
+}
+
 }  // namespace command_line_test
 }  // namespace weyl

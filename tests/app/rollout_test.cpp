@@ -160,7 +160,7 @@ TEST(Rollout, IsRefusedInOneLine) {
   refused("eval run --rollout 19", "must have 21 frames or more for a rollout of 19, got 20", 3);
   refused("eval run --rollout 19 --data data/test.safetensors", "--rollout must be at most two less");
   refused("eval run --rollout 0", "--rollout");
-  refused("plot run --threads 2", "go with --rollout N");
+  refused("plot run --dtype float64", "go with --rollout N");
   refused("plot run/best/model.safetensors", "run/best/model.safetensors: must be a run folder", 3);
   // Splits that are there are named where one is not.
   fs::create_directories(folder + "/some");

@@ -34,6 +34,16 @@ TEST(ScalePlan, SaysTokensStepsFlopsAndSeconds) {
   EXPECT_NE(untimed.out.find("5 rows, 9 trainings"), std::string::npos) << untimed.out;
 }
 
+// Steps of a budget in seconds are not known before they are timed.
+TEST(ScalePlan, PrintsNoNumberThatIsNone) {
+  std::string sweep = tiny;
+  sweep.replace(sweep.find("validations = 3"), 15, "unit = \"seconds\"");
+  const std::string folder = prepared("sweep-plan-seconds", sweep);
+  const Outcome plan = weyl_program("scale plan sweep.toml --steps 0", folder);
+  EXPECT_EQ(plan.code, 0) << plan.err;
+  EXPECT_EQ(plan.out.find("nan"), std::string::npos) << plan.out;
+}
+
 TEST(ScalePlan, AnEpochOfPartsHasTheirTokens) {
   const std::string folder = scratch("sweep-parts");
   ASSERT_EQ(weyl_program("data make phantoms --out data/phantoms count=4 --quiet", folder).code, 0);
@@ -180,6 +190,69 @@ TEST(ScaleRun, AFolderThatAStartWasKilledInIsTheSweeps) {
         "system,size,parameters,tokens,unique_tokens,flops,flops_real,budget,loss,seconds,seed,rate,note\n"
         "plain,w8b1,1,1,1,1,1,1,1,1,0,,by hand\n");
   EXPECT_EQ(weyl_program("scale run sweep.toml --out b --quiet", folder).code, 2);
+}
+
+// Of 96 shards that were started eight at a time in a new folder three ended with exit code 2.
+TEST(ScaleRun, ShardsStartTogetherInANewFolder) {
+  const std::string folder = prepared("sweep-together");
+  std::vector<pid_t> shards;
+  for (int i = 91; i <= 98; ++i) {  // of 99, the first nine of which have a training
+    shards.push_back(start_weyl(
+        {"scale", "run", "sweep.toml", "--out", "a", "--shard", std::to_string(i) + "/99", "--quiet"},
+        folder));
+  }
+  for (const pid_t shard : shards) {
+    int status = 0;
+    waitpid(shard, &status, 0);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << status;
+  }
+  EXPECT_TRUE(rows_of(folder + "/a/runs.csv").empty());
+  EXPECT_EQ(contents(folder + "/a/sweep.toml"), tiny);
+}
+
+// A file size limit stands for a full disk. The run had failed, and the row had the loss of the other rate.
+TEST(ScaleRun, AFullDiskIsNoFaultOfARun) {
+  std::string sweep = tiny;
+  for (const auto& [what, by] :
+       std::map<std::string, std::string>{{"budgets = [4e7, 2e8]", "budgets = [4e7]"},
+                                          {"seeds = [2, 1]\n", ""},
+                                          {"rates_until = 1e8\n", ""},
+                                          {"widths = [8, 16]", "widths = [8]"},
+                                          {"blocks = [1, 1]", "blocks = [1]"},
+                                          {"largest = [\"w8b1\"]\n", ""}}) {
+    sweep.replace(sweep.find(what), what.size(), by);
+  }
+  const std::string folder = prepared("sweep-full", sweep);
+  const std::string run = folder + "/a/runs/plain-w8b1-4e+07-seed0-rate0.003";
+  ASSERT_EQ(weyl_program("scale run sweep.toml --out a --shard 1/2 --quiet", folder).code, 0);
+  const Outcome full =
+      shell("ulimit -f 8; '" WEYL_BINARY_DIR "/bin/weyl' scale run sweep.toml --out a --quiet", folder);
+  EXPECT_EQ(full.code, 3) << full.err;
+  EXPECT_NE(full.err.find("File too large; the same command goes on from the last checkpoints\n"),
+            std::string::npos)
+      << full.err;
+  EXPECT_EQ(std::count(full.err.begin(), full.err.end(), '\n'), 1) << full.err;
+  EXPECT_TRUE(rows_of(folder + "/a/runs.csv").empty());
+  EXPECT_FALSE(fs::exists(run + ".failed"));
+  EXPECT_FALSE(fs::exists(run + ".lock"));
+  const Outcome again = weyl_program("scale run sweep.toml --out a --quiet", folder);
+  EXPECT_EQ(again.code, 0) << again.err;
+  const Rows rows = rows_of(folder + "/a/runs.csv");
+  ASSERT_EQ(rows.size(), 1u);
+  EXPECT_EQ(rows[0].at("note").find("failed"), std::string::npos) << rows[0].at("note");
+  // What is done loses what a kill has left beside it.
+  write(run + ".stderr", "of an earlier version\n");
+  write(folder + "/a/runs/one.recipe.17-0.tmp", "half");
+  EXPECT_EQ(weyl_program("scale run sweep.toml --out a --quiet", folder).code, 0);
+  EXPECT_FALSE(fs::exists(run + ".stderr") || fs::exists(folder + "/a/runs/one.recipe.17-0.tmp"));
+  // And a table that was edited is left alone.
+  const std::string edited = contents(folder + "/a/runs.csv") + "# seen\n";
+  write(folder + "/a/runs.csv", edited);
+  const Outcome refused = weyl_program("scale run sweep.toml --out a --quiet", folder);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("a/runs.csv: must be as this sweep has written it"), std::string::npos)
+      << refused.err;
+  EXPECT_EQ(contents(folder + "/a/runs.csv"), edited);
 }
 
 TEST(ScaleRun, AFailedRunSaysWhyAndIsTriedAgainWhenAsked) {

@@ -126,7 +126,13 @@ TEST_F(Verbs, Eval) {
   // To the rounding of a sum of other batches.
   EXPECT_DOUBLE_EQ(json.find("metrics")->find("mse")->find("value")->number_or(0),
                    test.find("test")->find("metrics")->find("mse")->find("value")->number_or(1));
-  EXPECT_EQ(weyl("eval run --data data/valid.safetensors").code, 0);
+  const std::string people = weyl("eval run --data data/valid.safetensors").out;
+  EXPECT_TRUE(people.starts_with("8 samples\n")) << people;
+  for (const auto& [name, metric] : json.find("metrics")->members()) {
+    const std::string unit = metric.find("unit")->string_or("");
+    EXPECT_NE(people.find("\n" + name + (unit.empty() ? "" : " (" + unit + ")") + "  "), std::string::npos)
+        << people;
+  }
   EXPECT_EQ(weyl("eval run/best/model.safetensors --data data --split valid --dtype float64").code, 0);
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/traps.h"
 #include "weyl/core/check.h"
 
 namespace weyl {
@@ -93,29 +94,29 @@ TEST_F(RunFolderTest, IsLockedByNothingThatCanBeDeleted) {
   EXPECT_THROW(RunFolder::open("moved"), DataError);
 }
 
-TEST_F(RunFolderTest, IsNotOpenedWithALinkWhereATrainingWrites) {
+TEST_F(RunFolderTest, IsNotOpenedWithATrapWhereATrainingWrites) {
   fs::create_directories("run/best");
   std::ofstream("run/config.toml") << "";
-  std::ofstream("file") << "";
-  fs::create_directory("elsewhere");
-  for (const char* name : {"environment.json", "README.md", "log.txt", "metrics.csv", "timing.csv", "plots",
-                           "events.out.tfevents.0.weyl", "best/model.safetensors"}) {
-    for (const char* target : {"file", "elsewhere", "nowhere"}) {
-      fs::create_symlink(root_ / target, fs::path("run") / name);
+  const auto refuses = [&](const std::string& name, const auto& traps) {
+    for (const Trap trap : traps) {
+      lay(trap, "run/" + name, "elsewhere");
       try {
         RunFolder::open("run");
-        ADD_FAILURE() << name;
+        ADD_FAILURE() << name << ": " << name_of(trap);
       } catch (const DataError& error) {
         EXPECT_EQ(error.what(),
-                  "run/" + std::string(name) + ": must not be a symbolic link, since a run writes into it");
+                  "run/" + name + ": must not be " + name_of(trap) + ", since a run writes into it");
       }
-      fs::remove(fs::path("run") / name);
+      expect_untouched("elsewhere");
     }
+    fs::remove_all("run/" + name);
+  };
+  for (const char* name : {"environment.json", "README.md", "log.txt", "metrics.csv", "timing.csv",
+                           "result.json", "events.out.tfevents.0.weyl", "best/model.safetensors"}) {
+    refuses(name, traps_for_files);
   }
-  fs::remove("run/best");
-  fs::create_symlink(root_ / "elsewhere", "run/best");
-  EXPECT_THROW(RunFolder::open("run"), DataError);
-  fs::remove("run/best");
+  refuses("plots", std::array{Trap::link, Trap::dangling_link, Trap::folder_link, Trap::pipe, Trap::socket});
+  refuses("best", traps_for_folders);
   fs::create_symlink(root_ / "file", "run/notes.txt");  // the user's own
   fs::create_symlink("run", "link");
   EXPECT_EQ(RunFolder::open("link").path(), "link");
@@ -126,6 +127,7 @@ TEST_F(RunFolderTest, IsMadeInWhatAKilledTrainingLeft) {
   std::ofstream("half/.lock") << "";  // of older versions
   std::ofstream("half/config.toml.17-0.tmp") << "[tr";
   EXPECT_EQ(RunFolder::create("half", "x").path(), "half");
+  EXPECT_FALSE(fs::exists("half/config.toml.17-0.tmp"));
   std::ofstream("half/notes.txt") << "";
   EXPECT_THROW(RunFolder::create("half", "x"), ConfigError);
 }

@@ -1,5 +1,6 @@
-"""What is disturbed: trainings from their start and from the middle, and the verbs that write files."""
+"""What is disturbed: trainings from their start and from the middle, sweeps, and the verbs that write files."""
 
+import csv
 import os
 import pathlib
 import random
@@ -83,11 +84,67 @@ batch = 4
 """
 
 
+SWEEP = """base = "config.toml"
+set = ["train.average=false"]
+budgets = [2e8]
+rates = [1e-3, 3e-3]
+epochs = "repeat"
+validations = 2
+[[systems]]
+name = "one"
+points = [{ name = "a" }]
+"""
+
+
 class Verb:
     """A command that writes below a folder; `again` is how a second call is told to replace what is there."""
 
     def __init__(self, name, command, again=()):
         self.name, self.command, self.again = name, command, list(again)
+
+
+class Sweep:
+    """`weyl scale run` in a folder: its undisturbed table, files and bits, and what differs from them. Its trainings end with
+    it, whatever ends it; so it is disturbed as one process is."""
+
+    name = "sweep"
+
+    def __init__(self, place):
+        self.place = place
+        pathlib.Path("sweep.toml").write_text(SWEEP)
+        start = time.monotonic()
+        place.quiet(*self.command(pathlib.Path("through"))[1:])
+        place.seconds[self.name] = time.monotonic() - start
+        self.folder = pathlib.Path("through/sweep")
+
+    def command(self, folder, shard="1/1"):
+        return [self.place.weyl, "scale", "run", "sweep.toml", "--out", str(folder / "sweep"), "--shard", shard, "--jobs", "2",
+                "--threads", "1", "--quiet"]
+
+    @staticmethod
+    def _rows(folder):
+        with open(folder / "runs.csv", newline="") as table:
+            return [{key: cell for key, cell in row.items() if key != "seconds"} for row in csv.DictReader(table)]
+
+    def faults_between(self, folder):
+        """Of the table, which is whole at any instant."""
+        there = (folder / "sweep/runs.csv").exists()
+        return ["runs.csv is not whole"] if there and self._rows(folder / "sweep") not in ([], self._rows(self.folder)) else []
+
+    def finish(self, folder):
+        """Lets a sweep go on to its end, undisturbed; the faults then."""
+        done = self.place.run(self.command(folder), folder)
+        if done.returncode != 0:
+            return [f"going on ended with exit code {done.returncode}: {last_line(done.stderr)}"]
+        sweep, faults = folder / "sweep", []
+        if self._rows(sweep) != self._rows(self.folder):
+            faults.append("runs.csv differs from the undisturbed sweep's")
+        for run in (file for file in (self.folder / "runs").iterdir() if file.is_dir()):
+            faults += [f"{run.name}/{name} differs from the undisturbed run's" for name in whole.SAME_BITS
+                       if (sweep / "runs" / run.name / name).read_bytes() != (run / name).read_bytes()]
+        names, expected = ({str(file.relative_to(at)) for file in at.rglob("*")} for at in (sweep, self.folder))
+        faults += [f"litter: {name}" for name in sorted(names - expected)]
+        return faults + [f"{name} is missing" for name in sorted(expected - names)]
 
 
 class Place:
@@ -105,6 +162,7 @@ class Place:
         self.reference = whole.Reference(pathlib.Path("through/run"), lambda run: self.start(
             ["train", "every.toml", "--out", str(run), "--threads", str(threads)], "every.log"))
         self._make_middle()
+        self.sweep = Sweep(self)
         self.verbs = [
             Verb("predict tensors", ["predict", "through/run", "data/test.safetensors", "--out", "{}/out.safetensors"], ["--force"]),
             Verb("predict frames", ["predict", "atoms-run", "atoms.xyz", "--out", "{}/out.xyz"], ["--force"]),

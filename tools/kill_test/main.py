@@ -31,7 +31,7 @@ class Test:
         self.next_seed = table.last_seed() + 1 if seed is None else seed
         self.next_error = table.count("error") + table.count("missed") if seed is None else seed
         self.calls = {}  # to disturb, of each case in their order
-        for case in ["train", "resume", *place.verbs]:
+        for case in ["train", "resume", place.sweep, *place.verbs]:
             folder = place.new_folder("trial", case == "resume")
             self.calls[case] = calls.calls_on("trial", "profile.log", self.command(case, folder), env=place.environment_in(folder))
             shutil.rmtree(folder)
@@ -39,21 +39,24 @@ class Test:
 
     @staticmethod
     def _in_turn(errors):
-        """The order of the errors: each kind of call of each case in turn, and of one kind first some that lie far from
-        one another, from the first to the last."""
-        groups = collections.defaultdict(list)
+        """The order of the errors: each case in turn, of each its kinds of calls in turn, and of one kind first some that lie far
+        from one another, from the first to the last."""
+        groups = collections.defaultdict(lambda: collections.defaultdict(list))
         for case, call in errors:
-            groups[case, call.name, call.error].append((case, call))
+            groups[case][call.name, call.error].append((case, call))
         ranked = []
-        for group in groups.values():
-            places = sorted(range(len(group)), key=lambda i: i * 0.6180339887498949 % 1)
-            ranked += [(rank, error) for rank, error in zip(places, group)]
+        for kinds in groups.values():
+            for kind, group in enumerate(kinds.values()):
+                places = sorted(range(len(group)), key=lambda i: i * 0.6180339887498949 % 1)
+                ranked += [((rank, kind), error) for rank, error in zip(places, group)]
         return [error for _, error in sorted(ranked, key=lambda one: one[0])]
 
     def command(self, case, folder):
-        """Of a trial in a folder: a training in run/, a verb into out/."""
+        """Of a trial in a folder: a training in run/, a sweep in sweep/, a verb into out/."""
         if isinstance(case, cases.Verb):
             return self.place.command_of(case, folder / "out")
+        if isinstance(case, cases.Sweep):
+            return case.command(folder)
         return self.place.command_of_training(folder / "run")
 
     def take(self, what):
@@ -86,7 +89,8 @@ class Test:
                 return
             if seed is not None:
                 draw = random.Random(seed)
-                (self.kill_verb if draw.random() < 0.4 else self.kill_training)(seed, draw)
+                chance = draw.random()
+                (self.kill_verb if chance < 0.4 else self.kill_training if chance < 0.8 else self.kill_sweep)(seed, draw)
             for number in [] if error is None else [error] + [n for n in [self.take("error")] if n is not None]:
                 self.one_error(number)
 
@@ -140,10 +144,31 @@ class Test:
         self.table.add(folder, faults + found, "; ".join(["whole, and whole again", *remarks]), seed=seed, case=verb.name, **row)
         shutil.rmtree(folder)
 
+    def kill_sweep(self, seed, draw):
+        """Kills a sweep, or one of three shards that are started together in a new folder, and lets it go on to its end."""
+        sweep, folder = self.place.sweep, self.place.new_folder(f"kill-{seed}")
+        killer, shards = Killer(self.place, folder, draw), 3 if draw.random() < 0.5 else 1
+        others = [self.place.start(sweep.command(folder, f"{i}/{shards}")[1:], folder / f"shard-{i}.log") for i in range(2, shards + 1)]
+        command = sweep.command(folder, f"1/{shards}")
+        if draw.random() < 0.4:
+            row, _, _, faults = killer.kill_at(draw.choice(self.calls[sweep]), command)
+        else:
+            row, _, _, faults = killer.kill(command, self.place.seconds[sweep.name], (folder / "sweep").exists)
+        for i, other in enumerate(others, 2):
+            code = other.wait()
+            if code != 0:
+                said = (folder / f"shard-{i}.log").read_text(errors="replace")
+                faults.append(f"shard {i} of {shards} ended with exit code {code}: {cases.last_line(said)}")
+        faults += sweep.faults_between(folder) + sweep.finish(folder)
+        self.killed()
+        case = sweep.name if shards == 1 else f"{sweep.name}, {shards} shards"
+        self.table.add(folder, faults, "same table, no litter", seed=seed, case=case, **row)
+        shutil.rmtree(folder)
+
     def one_error(self, number):
         """One call that fails."""
         case, call = self.errors[number % len(self.errors)]
-        training = not isinstance(case, cases.Verb)
+        training = not isinstance(case, (cases.Verb, cases.Sweep))
         folder = self.place.new_folder(f"error-{number}", case == "resume")
         log, start = folder / "strace.log", time.monotonic()
         done = self.place.run(calls.failing(call, log) + self.command(case, folder), folder)
@@ -157,7 +182,8 @@ class Test:
                 faults.append(f"must end with one line, got {done.stderr.strip()!r}")
             if call.name not in REMOVING and f"{folder.name}/tmp" not in at:  # that one may not be able to remove itself
                 faults += self.place.faults_of_temporary(folder)
-            check = self._training_after_error if training else self._verb_after_error
+            check = (self._training_after_error if training else self._sweep_after_error if case is self.place.sweep
+                     else self._verb_after_error)
             found, remarks = check(case, call, folder, done)
             faults += found
         self.table.add(folder, faults, "; ".join(["whole, then the undisturbed one's bits", *remarks]),
@@ -176,6 +202,10 @@ class Test:
             if case == "train" and litter and call.name not in REMOVING:  # the other one begins with litter
                 faults.append("litter: " + " ".join(litter))
         return faults + self.place.finish_training(folder, done.stderr), []
+
+    @staticmethod
+    def _sweep_after_error(sweep, call, folder, done):
+        return sweep.faults_between(folder) + sweep.finish(folder), []
 
     def _verb_after_error(self, verb, call, folder, done):
         out = folder / "out"

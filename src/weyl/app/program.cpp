@@ -32,9 +32,9 @@ class WarningsToLog : public c10::WarningHandler {
   void process(const c10::Warning& warning) override { log(LogLevel::debug, warning.msg()); }
 };
 
-void set_threads(const Machine& machine) {
-  if (machine.threads > 0) {
-    at::set_num_threads(static_cast<int>(machine.threads));
+void set_threads(int64_t threads) {
+  if (threads > 0) {
+    at::set_num_threads(static_cast<int>(threads));
   }
 }
 
@@ -72,7 +72,9 @@ template <class C>
 void prepare(const C& command) {
   start_log(command.output.quiet);
   if constexpr (requires { command.machine; }) {
-    set_threads(command.machine);
+    set_threads(command.machine.threads);
+  } else {
+    set_threads(command.output.threads);
   }
   if constexpr (std::is_same_v<C, TrainCommand> || std::is_same_v<C, BenchCommand>) {
     keep_all_freed_memory();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -10,6 +11,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/jobs.h"
 #include "weyl/core/output_files.h"
+#include "weyl/core/own_folder.h"
 
 namespace weyl {
 
@@ -17,6 +19,18 @@ namespace weyl {
 struct SplitCounts {
   int64_t train = 0, valid = 0, test = 0;
 };
+
+/// FOLDER.partial, in which a maker keeps what is done until all is. DataError when it is there and is no folder of plain files.
+inline std::string parts_folder(const std::string& folder) {
+  namespace fs = std::filesystem;
+  fs::path parts = fs::path(folder).lexically_normal();
+  if (!parts.has_filename()) {
+    parts = parts.parent_path();
+  }
+  parts += ".partial";
+  require_plain_files_in(parts.string(), "data make");
+  return parts.string();
+}
 
 /// Makes the samples make(split, index) of all splits on `threads` threads (run_samples), then writes
 /// `<folder>/<split>.safetensors` for each split of nonzero size by write(samples, split, path). Nothing is written

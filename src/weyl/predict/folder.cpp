@@ -9,6 +9,7 @@
 
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
+#include "weyl/core/own_folder.h"
 #include "weyl/core/quote.h"
 #include "weyl/data/images/prediction.h"
 #include "weyl/train/run/journal.h"
@@ -136,9 +137,7 @@ int64_t predict_into_folder(const Predictor& predictor, const std::shared_ptr<co
   Writer writer(folder, *data, gives("mask"),
                 names_of_classes(predictor.saved().recipe.task, predictor.saved().trained_on.classes),
                 probabilities, std::move(overwrite));
-  std::error_code error;
-  fs::create_directories(folder, error);
-  require<DataError>(!error, folder, ": must be a folder that can be written, but ", error.message());
+  make_folder(folder);
   int64_t sample = 0;
   const int64_t done = predictor.each(
       data, where,

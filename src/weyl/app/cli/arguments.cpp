@@ -195,6 +195,10 @@ void add_machine(CLI::App& app, Machine& machine, const std::string& dtype_help)
 }
 
 void add_output(CLI::App& app, OutputOptions& output) {
+  if (app.get_option_no_throw("--threads") == nullptr) {
+    add_threads(app, output.threads,
+                "threads at most, default all cores; the result does not depend on them");
+  }
   app.add_flag("-q,--quiet", output.quiet, "no messages on stderr, errors excepted");
   app.add_flag("--json", output.json, "print one JSON object on stdout and nothing else");
 }

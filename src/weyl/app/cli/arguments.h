@@ -82,7 +82,7 @@ void add_dtype(CLI::App& app, std::optional<std::string>& dtype, const std::stri
 
 /// --device, --dtype, --threads.
 void add_machine(CLI::App& app, Machine& machine, const std::string& dtype_help);
-/// --quiet, --json: every verb.
+/// --quiet, --json, and --threads where the verb has added none: every verb.
 void add_output(CLI::App& app, OutputOptions& output);
 
 /// A verb in the making: its arguments are added to `app` and fill `c`.

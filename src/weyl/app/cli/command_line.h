@@ -14,6 +14,8 @@ namespace weyl {
 struct OutputOptions {
   bool quiet = false;  // no messages on stderr but errors
   bool json = false;   // stdout holds one JSON object and nothing else
+  int64_t threads =
+      0;  // of a verb that has no number of them among its own arguments; 0: as many as the machine has
 };
 
 /// Where and how a model runs.

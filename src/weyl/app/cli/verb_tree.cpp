@@ -313,8 +313,8 @@ Verb add_plot(CLI::App& root) {
               "(rollout_0, ...), of samples of the test split");
   add_machine(app, c->machine, "with --rollout; default that of the file");
   return draft.done([](const PlotCommand& p) {
-    const bool runs = p.machine.device != "cpu" || p.machine.dtype || p.machine.threads != 0;
-    require<ConfigError>(p.rollout > 0 || !runs, "--device, --dtype and --threads go with --rollout N");
+    const bool runs = p.machine.device != "cpu" || p.machine.dtype;
+    require<ConfigError>(p.rollout > 0 || !runs, "--device and --dtype go with --rollout N");
   });
 }
 
@@ -588,8 +588,8 @@ void settle(ScaleFitCommand& c) {
   require_enough_bootstraps(c.bootstraps);
   if (!c.coefficients.empty()) {
     require<ConfigError>(
-        !c.hold_out && !c.bootstraps && !c.seed && !c.threads && !c.epochs,
-        "--coefficients has no runs to fit: no --hold-out, --bootstraps, --seed, --threads or --epochs");
+        !c.hold_out && !c.bootstraps && !c.seed && !c.epochs,
+        "--coefficients has no runs to fit: no --hold-out, --bootstraps, --seed or --epochs");
     require<ConfigError>(!c.budgets.empty(), "--coefficients needs --budgets C,C,...");
   }
 }

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <map>
 #include <numbers>
 #include <vector>
@@ -14,6 +13,7 @@
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
+#include "weyl/core/own_folder.h"
 #include "weyl/core/quote.h"
 #include "weyl/predict/body_film.h"
 #include "weyl/train/run/append_file.h"
@@ -145,7 +145,7 @@ void write_parity(const Predictor& predictor, std::shared_ptr<const Dataset> tes
     }
   });
   for (const auto& [name, both] : pairs) {
-    std::filesystem::create_directories(folder);
+    make_folder(folder);
     std::string file = visible("parity_" + name + ".csv");
     std::replace(file.begin(), file.end(), '/', '_');
     write_file_atomically(folder + "/" + file, csv_of(name, both), Existing::replace_link);
@@ -178,7 +178,7 @@ void write_overlays(const Predictor& predictor, const Dataset& test, const std::
     return;
   }
   count = std::min(count, test.size());
-  std::filesystem::create_directories(folder);
+  make_folder(folder);
   for (int64_t i = 0; i < count; ++i) {
     const int64_t sample = i * test.size() / count;
     const Batch batch = test.batch({&sample, 1});
@@ -226,7 +226,7 @@ int64_t write_films(const Predictor& predictor, const Dataset& test, const std::
     if (film->ground.defined()) {
       tensors["ground"] = film->ground;
     }
-    std::filesystem::create_directories(folder);
+    make_folder(folder);
     save_tensors(text(folder, "/", name, "_", i, ".safetensors"), tensors,
                  {{"format", "weyl.film"},
                   {"times", times},

@@ -10,6 +10,7 @@
 #include "weyl/app/draw/plot.h"
 #include "weyl/app/terminal/shown_metrics.h"
 #include "weyl/core/check.h"
+#include "weyl/core/own_folder.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/core/text_number.h"
 #include "weyl/saved/model_summary.h"
@@ -219,9 +220,7 @@ std::vector<std::string> draw_run(const std::string& run, const std::string& out
   const std::string metrics = run + "/metrics.csv";
   const CsvTable table = read_csv(metrics);
   require<DataError>(!table.rows.empty(), metrics, ": must have rows to plot, but has none");
-  std::error_code error;
-  std::filesystem::create_directories(out, error);
-  require<DataError>(!error, out, ": must be a folder that can be written, but ", error.message());
+  make_folder(out);
   std::vector<std::string> files;
   draw(learning_curve(table, run, metrics), out + "/learning_curve");
   keep(files, out + "/learning_curve");

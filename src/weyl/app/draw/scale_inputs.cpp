@@ -41,8 +41,10 @@ void merge(ScalingStudy& all, ScalingStudy study) {
   append(all.refused_systems, std::move(study.refused_systems));
 }
 
-void fit_table(const RunTable& table, std::optional<int64_t> bootstraps, ScaleInputs& inputs) {
+void fit_table(const RunTable& table, std::optional<int64_t> bootstraps, int64_t threads,
+               ScaleInputs& inputs) {
   ScalingOptions options;
+  options.threads = threads;
   options.bootstraps = bootstraps.value_or(options.bootstraps);
   options.hold_out = true;
   options.report = [](const std::string& what) { say(what); };
@@ -87,7 +89,8 @@ std::vector<ScalingRun> ScaleInputs::runs() const {
   return all;
 }
 
-ScaleInputs read_scale_inputs(const std::vector<std::string>& paths, std::optional<int64_t> bootstraps) {
+ScaleInputs read_scale_inputs(const std::vector<std::string>& paths, std::optional<int64_t> bootstraps,
+                              int64_t threads) {
   ScaleInputs inputs;
   inputs.fitted =
       std::ranges::none_of(paths, [](const std::string& path) { return path.ends_with(".json"); });
@@ -109,7 +112,7 @@ ScaleInputs read_scale_inputs(const std::vector<std::string>& paths, std::option
   }
   for (const RunTable& table : inputs.tables) {
     if (inputs.fitted) {
-      fit_table(table, bootstraps, inputs);
+      fit_table(table, bootstraps, threads, inputs);
     }
   }
   for (const LeftOut& system : inputs.study.refused_systems) {

@@ -24,7 +24,8 @@ struct ScaleInputs {
 /// fit is given each table is fitted, with hold-out and so many resamples (10,000 when nothing is said); one that
 /// cannot be fitted, or whose systems an earlier one has, stays a table and is noted. ConfigError: a system stands in two fits, and
 /// resamples where there is nothing to fit. DataError: as read_runs and read_study.
-ScaleInputs read_scale_inputs(const std::vector<std::string>& paths, std::optional<int64_t> bootstraps);
+ScaleInputs read_scale_inputs(const std::vector<std::string>& paths, std::optional<int64_t> bootstraps,
+                              int64_t threads);
 
 /// The file that a folder stands for: DIR/runs.csv.
 std::string runs_file(const std::string& path);

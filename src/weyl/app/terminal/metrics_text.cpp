@@ -13,6 +13,22 @@
 #include "weyl/core/check.h"
 
 namespace weyl {
+namespace {
+
+std::string cell(const Metrics& metrics, const std::string& name) {
+  const auto found = metrics.find(name);
+  char number[32] = "-";
+  if (found != metrics.end()) {
+    std::snprintf(number, sizeof number, "%.5g", found->second.value);
+  }
+  return number;
+}
+
+std::string with_unit(const std::string& name, const std::string& unit) {
+  return name + (unit.empty() ? "" : " (" + unit + ")");
+}
+
+}  // namespace
 
 Json to_json(const Metrics& metrics) {
   Json json = Json::object();
@@ -89,6 +105,24 @@ std::string metrics_text(const Metrics& metrics) {
   return line;
 }
 
+std::string metrics_lines(const Metrics& model, const std::vector<std::pair<std::string, Metrics>>& beside) {
+  std::vector<std::vector<std::string>> rows;
+  if (!beside.empty()) {
+    rows.push_back({"", "model"});
+    for (const auto& [other, metrics] : beside) {
+      rows[0].push_back(other);
+    }
+  }
+  for (const auto& [name, metric] : model) {
+    std::vector<std::string> row{with_unit(name, metric.unit), cell(model, name)};
+    for (const auto& [other, metrics] : beside) {
+      row.push_back(cell(metrics, name));
+    }
+    rows.push_back(std::move(row));
+  }
+  return aligned(rows);
+}
+
 std::string table_text(const Breakdown& breakdown) {
   std::vector<std::vector<std::string>> cells{{breakdown.by}};
   std::vector<std::string> names;
@@ -96,19 +130,14 @@ std::string table_text(const Breakdown& breakdown) {
     for (const auto& [metric, value] : metrics) {
       if (std::find(names.begin(), names.end(), metric) == names.end()) {
         names.push_back(metric);
-        cells[0].push_back(metric + (value.unit.empty() ? "" : " (" + value.unit + ")"));
+        cells[0].push_back(with_unit(metric, value.unit));
       }
     }
   }
   for (const auto& [name, metrics] : breakdown.rows) {
     std::vector<std::string> row{name};
     for (const std::string& metric : names) {
-      const auto found = metrics.find(metric);
-      char number[32] = "-";
-      if (found != metrics.end()) {
-        std::snprintf(number, sizeof number, "%.5g", found->second.value);
-      }
-      row.emplace_back(number);
+      row.push_back(cell(metrics, metric));
     }
     cells.push_back(std::move(row));
   }
@@ -138,15 +167,6 @@ std::map<std::string, int64_t> last_steps(const Metrics& metrics) {
     }
   }
   return last;
-}
-
-std::string cell(const Metrics& metrics, const std::string& name) {
-  const auto found = metrics.find(name);
-  char number[32] = "-";
-  if (found != metrics.end()) {
-    std::snprintf(number, sizeof number, "%.5g", found->second.value);
-  }
-  return number;
 }
 
 }  // namespace
@@ -180,8 +200,8 @@ std::string rollout_text(const Metrics& model, const std::vector<std::pair<std::
       }
       rows.push_back(std::move(row));
     }
-    tables += "\n" + name + (unit.empty() ? "" : " (" + unit + ")") + " at each step" +
-              (shown < last ? text(", ", shown, " of ", last, " (--json: all)") : "") + "\n" + aligned(rows);
+    const std::string some = shown < last ? text(", ", shown, " of ", last, " (--json: all)") : "";
+    tables += text("\n", with_unit(name, unit), " at each step", some, "\n", aligned(rows));
   }
   return tables;
 }

@@ -27,6 +27,9 @@ std::string epoch_metrics_text(const Metrics& metrics, const std::vector<std::st
 /// For people: the metrics in a row of text, "mse 0.0123 Å²  mae 0.08 Å".
 std::string metrics_text(const Metrics& metrics);
 
+/// For people: a line for each metric, "mse (Å²)  0.0123", beside what simple answers have of it.
+std::string metrics_lines(const Metrics& model, const std::vector<std::pair<std::string, Metrics>>& beside);
+
 /// For people: a table of a row each, columns in line, units in the head.
 std::string table_text(const Breakdown& breakdown);
 

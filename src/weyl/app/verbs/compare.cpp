@@ -16,6 +16,7 @@
 #include "weyl/app/verbs/verbs.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
+#include "weyl/core/own_folder.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/saved/model_summary.h"
@@ -395,9 +396,7 @@ int run(const CompareCommand& command) {
   if (!comparison.same_test_data) {
     warn("the runs' " + comparison.split + " data are not the same, so their metrics are not compared");
   } else if (!command.out.empty()) {
-    std::error_code error;
-    std::filesystem::create_directories(command.out, error);
-    require<DataError>(!error, command.out, ": must be a folder that can be written, but ", error.message());
+    make_folder(command.out);
     const std::string picture = command.out + "/learning_curves";
     draw(learning_curves(comparison), picture);
     json.set("files", Json::array().add(picture + ".png").add(picture + ".svg"));

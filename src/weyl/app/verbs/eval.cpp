@@ -90,11 +90,8 @@ int run(const EvalCommand& command, const Systems& systems) {
     std::cout << to_json(evaluation).set("baselines", beside).dump() << "\n";
     return exit_done;
   }
-  std::cout << metrics_text(of_first_step(evaluation.metrics)) << "  (" << evaluation.samples
-            << " samples)\n";
-  for (const auto& [name, metrics] : baselines) {
-    std::cout << "  beside " << name << ": " << metrics_text(of_first_step(metrics)) << "\n";
-  }
+  std::cout << evaluation.samples << (evaluation.samples == 1 ? " sample\n" : " samples\n")
+            << metrics_lines(of_first_step(evaluation.metrics), baselines);
   std::cout << rollout_text(evaluation.metrics, baselines);
   for (const Breakdown& breakdown : evaluation.breakdowns) {
     std::cout << "\n" << table_text(breakdown);

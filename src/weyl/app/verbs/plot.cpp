@@ -9,6 +9,7 @@
 #include "weyl/app/verbs/verbs.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
+#include "weyl/core/own_folder.h"
 #include "weyl/predict/subject.h"
 #include "weyl/train/run/run_folder.h"
 
@@ -32,7 +33,7 @@ int run(const PlotCommand& command, const Systems& systems) {
   require<DataError>(std::filesystem::is_directory(command.run), command.run, ": must be a run folder");
   const std::string plots = command.run + "/plots", out = command.out.empty() ? plots : command.out;
   if (command.out.empty()) {
-    require_no_link(plots);
+    require_plain(plots, Plain::folder, "a run");
   }
   if (command.rollout > 0) {
     write_rollouts(command, out, systems);

@@ -16,6 +16,7 @@
 #include "weyl/core/input_file.h"
 #include "weyl/core/json.h"
 #include "weyl/core/output_files.h"
+#include "weyl/core/own_folder.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/temporary_folder.h"
 #include "weyl/core/version.h"
@@ -83,16 +84,14 @@ int run(const ScaleFitCommand& command) {
 }
 
 int run(const ScalePlotCommand& command) {
-  const ScaleInputs inputs = read_scale_inputs(command.inputs, command.bootstraps);
+  const ScaleInputs inputs = read_scale_inputs(command.inputs, command.bootstraps, command.output.threads);
   for (const std::string& note : inputs.notes) {
     warn(note);
   }
   const ScaleFigures made = scale_figures(inputs);
   require<DataError>(!made.figures.empty(), joined(command.inputs),
                      ": nothing can be drawn: ", joined(made.left_out, "; "));
-  std::error_code error;
-  std::filesystem::create_directories(command.out, error);
-  require<DataError>(!error, command.out, ": must be a folder that can be written, but ", error.message());
+  make_folder(command.out);
   Json files = Json::array(), left_out = Json::array();
   std::string lines;
   for (const ScaleFigure& figure : made.figures) {
@@ -231,7 +230,7 @@ int run(const ScaleReportCommand& command) {
   if (!command.fit.empty()) {
     paths.push_back(command.fit);
   }
-  const ScaleInputs inputs = read_scale_inputs(paths, command.bootstraps);
+  const ScaleInputs inputs = read_scale_inputs(paths, command.bootstraps, command.output.threads);
   for (const std::string& note : inputs.notes) {
     warn(note);
   }

@@ -3,10 +3,11 @@
 #include <signal.h>
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
-#include <filesystem>
 #include <iostream>
 #include <map>
+#include <memory>
 #include <set>
 #include <thread>
 
@@ -18,14 +19,15 @@
 #include "weyl/app/verbs/machine.h"
 #include "weyl/app/verbs/verbs.h"
 #include "weyl/config/toml.h"
-#include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
 #include "weyl/core/input_file.h"
 #include "weyl/core/json.h"
+#include "weyl/core/own_folder.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/temporary_folder.h"
 #include "weyl/core/text_number.h"
 #include "weyl/study/sweep/comparable.h"
+#include "weyl/study/sweep/folder_lock.h"
 #include "weyl/study/sweep/own_process.h"
 #include "weyl/study/sweep/record.h"
 #include "weyl/study/sweep/runner.h"
@@ -110,24 +112,22 @@ using Clock = std::chrono::steady_clock;
 /// Where one fails, `fault` says why. A stop that is asked for ends them, and their folder goes.
 double seconds_of_a_start(const std::vector<std::string>& words, int64_t jobs, std::string& fault) {
   const TemporaryFolder folder("sweep");
-  std::vector<pid_t> processes;
-  const auto messages_of = [&](size_t i) { return folder / (std::to_string(i) + ".stderr"); };
+  std::vector<std::unique_ptr<OwnProcess>> processes;
   const auto start = Clock::now();
   for (int64_t i = 0; i < jobs; ++i) {
     std::vector<std::string> arguments = words;
     arguments.insert(arguments.end(), {"--out", folder / std::to_string(i)});
-    processes.push_back(start_own_process(arguments, messages_of(static_cast<size_t>(i))));
+    processes.push_back(std::make_unique<OwnProcess>(arguments));
   }
-  for (size_t i = 0; i < processes.size(); ++i) {
-    ProcessEnd end;
-    while (!has_ended(processes[i], end)) {
+  for (const auto& process : processes) {
+    while (!process->has_ended()) {
       if (stop_requested()) {
-        kill(processes[i], SIGKILL);
+        process->send(SIGKILL);
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    if (end.code != 0 || end.signal != 0) {
-      fault = reason_of(end, messages_of(i));
+    if (process->end().code != 0 || process->end().signal != 0) {
+      fault = process->reason();
     }
   }
   return std::chrono::duration<double>(Clock::now() - start).count();
@@ -171,6 +171,11 @@ std::string rates_text(const SweepRow& row) {
     rates += (rates.empty() ? "" : ", ") + short_number(trial.rate);
   }
   return rates;
+}
+
+/// "-" for what is known once steps are timed.
+std::string number_if_known(double number) {
+  return std::isfinite(number) ? short_number(number) : "-";
 }
 
 std::string hours(double seconds) {
@@ -277,8 +282,8 @@ void print_plan(const SweepRuns& runs, const std::vector<ModelCost>& costs, cons
     trainings += row.trials.size();
     table.push_back({runs.models[row.model].system, runs.models[row.model].size,
                      std::to_string(costs[row.model].facts.parameters), short_number(row.budget),
-                     std::to_string(row.seed), short_number(p.tokens), short_number(p.steps),
-                     short_number(p.flops), short_number(p.flops_real), rates_text(row),
+                     std::to_string(row.seed), number_if_known(p.tokens), number_if_known(p.steps),
+                     number_if_known(p.flops), number_if_known(p.flops_real), rates_text(row),
                      p.seconds ? hours(*p.seconds) : "-"});
   }
   std::cout << aligned(table) << "\n" << runs.rows.size() << " rows, " << trainings << " trainings\n";
@@ -378,30 +383,6 @@ std::string result_text(const SweepRuns& runs, const std::string& folder, const 
                 : "done, but no loss: " + o.missing;
 }
 
-/// Checks that a folder is a sweep's (each run of which begins with runs/ID.recipe), or holds no more than what a start writes
-/// before the first run (sweep.toml, and a table without a row), or nothing of these names: a table of others is not
-/// replaced. The table is read before the recipes, and the table before sweep.toml, in the reverse of the order in which
-/// another shard that starts at this moment writes them.
-void require_own_folder(const std::string& folder, const std::string& sweep) {
-  namespace fs = std::filesystem;
-  std::error_code error;
-  const std::string table = folder + "/runs.csv", copy = folder + "/sweep.toml";
-  const bool has_table = fs::exists(table, error);
-  const bool without_rows = has_table && contents_of(table) == sweep_table_header;
-  for (const auto& entry : fs::directory_iterator(folder + "/runs", error)) {
-    if (entry.path().extension() == ".recipe") {
-      return;
-    }
-  }
-  if (without_rows) {
-    return;
-  }
-  const bool foreign = fs::exists(copy, error) && contents_of(copy) != sweep;
-  require<ConfigError>(!has_table && !foreign, "--out ", folder,
-                       ": must be the folder of a sweep or a new one, but ", has_table ? table : copy,
-                       " is none of a sweep's");
-}
-
 /// Writes the table of a sweep, with a twentieth of the time at most: of 100,000 runs it takes seconds.
 class TableWriter {
  public:
@@ -414,9 +395,13 @@ class TableWriter {
     written_ = Clock::now();
     took_ = written_ - start;
   }
+  /// A table that somebody has changed meanwhile is left alone; the write at the end says so.
   void write_if_due() {
     if (Clock::now() - written_ >= 20 * took_) {
-      write();
+      try {
+        write();
+      } catch (const ConfigError&) {
+      }
     }
   }
 
@@ -447,25 +432,26 @@ int run(const ScaleRunCommand& command, const Systems& systems) {
     facts.push_back(cost.facts);
   }
   require_unique(runs, facts);
-  require_own_folder(command.out, sweep);
-  std::error_code error;
-  std::filesystem::create_directories(command.out, error);
-  require<DataError>(!error, command.out, ": must be a folder that can be written, but ", error.message());
-
+  require_sweep_folder(command.out, runs, sweep);
   const std::vector<TrialCommand> trials = trial_commands(runs, costs, command, shard);
-  write_file_atomically(command.out + "/sweep.toml", sweep);  // for the record
+  make_folder(command.out + "/runs");
+  TableWriter table(runs, facts, command.out);
+  table.write();  // first: require_sweep_folder knows by it what a start that was killed has left
+  {
+    const FolderLock lock(command.out);
+    lock.clear_unfinished();
+    lock.write(command.out + "/sweep.toml", sweep);  // for the record
+  }
   SweepRequest request;
   request.folder = command.out;
   request.jobs = command.jobs;
   request.retry = command.retry;
   request.stop = stop_requested;
-  TableWriter table(runs, facts, command.out);
   request.ended = [&] { table.write_if_due(); };
   request.told = [&](const TrialCommand& t, const std::string& line) {
     const std::string words = line == "done" ? result_text(runs, command.out, *t.trial) : line;
     say(text("run ", &t - trials.data() + 1, " of ", trials.size(), ", ", t.trial->id, ": ", words));
   };
-  table.write();
   const SweepEnd end = run_trials(trials, request);
   table.write();
 

@@ -22,6 +22,7 @@
 #include "weyl/app/verbs/verbs.h"
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
+#include "weyl/core/own_folder.h"
 #include "weyl/core/quote.h"
 #include "weyl/saved/predictor.h"
 #include "weyl/train/run/journal.h"
@@ -142,7 +143,7 @@ void write_confusion(const Confusion& confusion, const std::string& folder) {
     csv += i % k == 0 ? '\n' : ',';
     csv += std::to_string(confusion.counts[i]);
   }
-  std::filesystem::create_directories(folder);
+  make_folder(folder);
   write_file_atomically(folder + "/confusion.csv", csv + "\n", Existing::replace_link);
 }
 

@@ -15,10 +15,12 @@
 #include "weyl/core/input_file.h"
 #include "weyl/core/nearest.h"
 #include "weyl/core/output_files.h"
+#include "weyl/core/own_folder.h"
 #include "weyl/core/random.h"
 #include "weyl/data/clouds/mesh_file.h"
 #include "weyl/makers/bodies/body_families.h"
 #include "weyl/makers/bodies/rigid_world.h"
+#include "weyl/makers/split_files.h"
 
 namespace weyl {
 
@@ -85,20 +87,13 @@ class RigidBodiesMaker {
     }
     blank_.frames = o_.frames;
     blank_.interval = kFrameInterval;
-    fs::path partial = fs::path(folder).lexically_normal();
-    if (!partial.has_filename()) {
-      partial = partial.parent_path();
-    }
-    partial_ = partial += ".partial";
+    partial_ = parts_folder(folder);
     cut();
   }
 
   /// False when stopped.
   bool simulate(const JobHooks& hooks) {
-    std::error_code failure;
-    fs::create_directories(partial_, failure);
-    require<DataError>(fs::is_directory(partial_), partial_.string(),
-                       ": cannot be made: ", failure.message());
+    make_folder(partial_.string());
     std::atomic<int64_t> done{0};
     int64_t total = 0;
     std::vector<Chunk*> open;
@@ -123,7 +118,7 @@ class RigidBodiesMaker {
     RigidScenes scenes = blank_;
     const std::string all_poses = (partial_ / (split + ".poses")).string();
     {
-      AtomicFile poses(all_poses);
+      AtomicFile poses(all_poses, Existing::replace_link);
       for (const Chunk& chunk : chunks_) {
         if (chunk.split == split) {
           add(*open(chunk), scenes, poses);

@@ -12,9 +12,11 @@
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
 #include "weyl/core/output_files.h"
+#include "weyl/core/own_folder.h"
 #include "weyl/core/random.h"
 #include "weyl/data/atoms/extended_xyz.h"
 #include "weyl/makers/molecules/molecule_walker.h"
+#include "weyl/makers/split_files.h"
 
 namespace weyl {
 
@@ -126,11 +128,7 @@ bool make_molecules(const MoleculesMakerOptions& given, const std::string& folde
   MoleculesMakerOptions said = o;
   said.threads = 0;
   const std::string options = write_toml([&](Fields& f) { fields(f, said); });
-  fs::path partial = fs::path(folder).lexically_normal();
-  if (!partial.has_filename()) {
-    partial = partial.parent_path();
-  }
-  partial += ".partial";
+  const std::string partial = parts_folder(folder);
   std::vector<std::unique_ptr<MoleculeWalker>> walkers;
   std::vector<std::string> prints;
   for (const auto& start : starts) {
@@ -138,11 +136,9 @@ bool make_molecules(const MoleculesMakerOptions& given, const std::string& folde
   }
   for (int64_t w = 0; w < o.walkers; ++w) {
     const size_t at = w % starts.size();
-    walkers.push_back(std::make_unique<MoleculeWalker>(o, starts[at], w, partial.string(), prints[at]));
+    walkers.push_back(std::make_unique<MoleculeWalker>(o, starts[at], w, partial, prints[at]));
   }
-  std::error_code failure;
-  fs::create_directories(partial, failure);
-  require<DataError>(fs::is_directory(partial), partial.string(), ": cannot be made: ", failure.message());
+  make_folder(partial);
   int64_t total = 0;
   std::atomic<int64_t> done{0};
   for (const auto& walker : walkers) {
@@ -177,6 +173,7 @@ bool make_molecules(const MoleculesMakerOptions& given, const std::string& folde
     }
     writer.commit();
   });
+  std::error_code failure;
   fs::remove_all(partial, failure);
   return true;
 }

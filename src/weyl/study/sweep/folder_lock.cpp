@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
 #include "weyl/core/input_file.h"
+#include "weyl/core/own_folder.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/text_number.h"
 
@@ -67,10 +69,9 @@ bool is_gone(const Holder& h) {
 
 }  // namespace
 
-FolderLock::FolderLock(const std::string& folder) {
+FolderLock::FolderLock(const std::string& folder) : folder_(folder) {
   const std::string path = folder + "/.lock";
-  file_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  require<DataError>(file_ >= 0, path, ": cannot be made: ", std::strerror(errno));
+  file_ = open_plain(path, O_RDWR | O_CREAT);
   int fault = 0;
   while ((fault = flock(file_, LOCK_EX)) != 0 && errno == EINTR) {
   }
@@ -82,7 +83,38 @@ FolderLock::FolderLock(const std::string& folder) {
 }
 
 FolderLock::~FolderLock() {
+  flock(file_, LOCK_UN);  // also where close fails: this process may lock it again
   close(file_);
+}
+
+void FolderLock::write(const std::string& path, std::string_view contents) const {
+  write_file_atomically(path, contents, Existing::replace_link);
+}
+
+void FolderLock::clear_unfinished() const {
+  for (const std::string& place : {folder_, folder_ + "/runs"}) {
+    std::error_code error;
+    for (const auto& entry : std::filesystem::directory_iterator(place, error)) {
+      // Beside the sweep's own files others may be writing theirs.
+      const std::string name = entry.path().filename().string();
+      if (place != folder_ || name.starts_with("runs.csv.") || name.starts_with("sweep.toml.")) {
+        remove_if_unfinished(entry.path().string());
+      }
+    }
+  }
+}
+
+std::string FolderLock::note() const {
+  std::array<char, 256> bytes{};
+  const ssize_t size = pread(file_, bytes.data(), bytes.size(), 0);
+  require<DataError>(size >= 0, folder_, "/.lock: cannot be read: ", std::strerror(errno));
+  return {bytes.data(), static_cast<size_t>(size)};
+}
+
+void FolderLock::set_note(const std::string& note) const {
+  const auto size = static_cast<ssize_t>(note.size());
+  const bool written = pwrite(file_, note.data(), note.size(), 0) == size && ftruncate(file_, size) == 0;
+  require<DataError>(written, folder_, "/.lock: cannot be written: ", std::strerror(errno));
 }
 
 TrialLock::Taken TrialLock::take(const std::string& folder, const std::string& run, std::string& holder) {
@@ -96,8 +128,7 @@ TrialLock::Taken TrialLock::take(const std::string& folder, const std::string& r
     }
   }
   const int64_t self = getpid();
-  write_file_atomically(path, text(host_name(), " ", self, " ", start_of(self), "\n"),
-                        Existing::replace_link);
+  alone.write(path, text(host_name(), " ", self, " ", start_of(self), "\n"));
   return Taken::yes;
 }
 
@@ -105,15 +136,17 @@ void TrialLock::give_back(const std::string& run) {
   unlink((run + ".lock").c_str());
 }
 
-void TrialLock::drop_if_left(const std::string& folder, const std::string& run) {
+bool TrialLock::drop_if_left(const std::string& folder, const std::string& run) {
   const std::string path = run + ".lock";
   if (access(path.c_str(), F_OK) != 0) {
-    return;
+    return true;
   }
   const FolderLock alone(folder);
-  if (access(path.c_str(), F_OK) == 0 && is_gone(read_holder(path))) {
+  const bool held = access(path.c_str(), F_OK) == 0 && !is_gone(read_holder(path));
+  if (!held) {
     unlink(path.c_str());
   }
+  return !held;
 }
 
 }  // namespace weyl

@@ -1,12 +1,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace weyl {
 
 /// While one lives no other process, on this machine or on one that shares the folder, has another of the same folder:
-/// a file `.lock` in it is locked (flock). For moments: the next one waits. DataError when the file cannot be made or
-/// locked.
+/// a file `.lock` in it is locked (flock). For moments: the next one waits. What the processes of a sweep write into its
+/// folder and into FOLDER/runs they write while they hold one. DataError when the file cannot be made or locked.
 class FolderLock {
  public:
   explicit FolderLock(const std::string& folder);
@@ -14,7 +15,17 @@ class FolderLock {
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
 
+  /// Writes a file of the folder, whole; a link is replaced.
+  void write(const std::string& path, std::string_view contents) const;
+  /// Removes what killed processes have left of files that they were writing so.
+  void clear_unfinished() const;
+
+  /// What the file `.lock` holds, for whoever has the lock next.
+  std::string note() const;
+  void set_note(const std::string& note) const;
+
  private:
+  std::string folder_;
   int file_ = -1;
 };
 
@@ -28,8 +39,9 @@ class TrialLock {
   static Taken take(const std::string& folder, const std::string& run, std::string& holder);
   /// Removes it.
   static void give_back(const std::string& run);
-  /// Removes one that a process of this host left, which is no more: killed after its training had ended, say.
-  static void drop_if_left(const std::string& folder, const std::string& run);
+  /// Removes one that a process of this host left, which is no more: killed after its training had ended, say. Returns whether
+  /// nobody works on the trial.
+  static bool drop_if_left(const std::string& folder, const std::string& run);
 };
 
 }  // namespace weyl

@@ -2,10 +2,12 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <climits>
@@ -13,7 +15,6 @@
 #include <string_view>
 
 #include "weyl/core/check.h"
-#include "weyl/core/input_file.h"
 #include "weyl/core/quote.h"
 
 namespace weyl {
@@ -27,24 +28,23 @@ std::string own_path() {
 }
 
 /// In the child: calls nothing but what may be called between fork and exec.
-[[noreturn]] void become(const char* program, char* const* argv, const char* stderr_path, pid_t parent) {
+[[noreturn]] void become(const char* program, char* const* argv, int messages, pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) {
     _exit(127);  // it ended meanwhile
   }
   setpgid(0, 0);
   const int nothing = open("/dev/null", O_RDWR);
-  const int messages = open(stderr_path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
   dup2(nothing, STDIN_FILENO);
   dup2(nothing, STDOUT_FILENO);
-  dup2(messages >= 0 ? messages : nothing, STDERR_FILENO);
+  dup2(messages, STDERR_FILENO);
   execv(program, argv);
   _exit(127);
 }
 
 }  // namespace
 
-pid_t start_own_process(const std::vector<std::string>& arguments, const std::string& stderr_path) {
+OwnProcess::OwnProcess(const std::vector<std::string>& arguments) {
   const std::string program = own_path();
   std::vector<std::string> words = arguments;
   words.insert(words.begin(), "weyl");
@@ -53,39 +53,73 @@ pid_t start_own_process(const std::vector<std::string>& arguments, const std::st
     argv.push_back(word.data());
   }
   argv.push_back(nullptr);
+  messages_ = memfd_create("stderr", MFD_CLOEXEC);
+  require<Error>(messages_ >= 0, "a process cannot be started: ", std::strerror(errno));
   const pid_t parent = getpid();
-  const pid_t child = fork();
-  require<Error>(child >= 0, "a process cannot be started: ", std::strerror(errno));
-  if (child == 0) {
-    become(program.c_str(), argv.data(), stderr_path.c_str(), parent);
+  process_ = fork();
+  if (process_ == 0) {
+    become(program.c_str(), argv.data(), messages_, parent);
   }
-  return child;
+  if (process_ < 0) {
+    const int error = errno;
+    close(messages_);
+    throw Error(text("a process cannot be started: ", std::strerror(error)));
+  }
 }
 
-bool has_ended(pid_t process, ProcessEnd& end) {
+OwnProcess::~OwnProcess() {
+  if (!ended_) {
+    kill(process_, SIGKILL);
+    waitpid(process_, nullptr, 0);
+  }
+  close(messages_);
+}
+
+void OwnProcess::send(int signal) const {
+  if (!ended_) {
+    kill(process_, signal);
+  }
+}
+
+bool OwnProcess::has_ended() {
   int status = 0;
-  const pid_t found = waitpid(process, &status, WNOHANG);
-  if (found == 0 || (found < 0 && errno == EINTR)) {
-    return false;
+  const pid_t found = ended_ ? 0 : waitpid(process_, &status, WNOHANG);
+  if (found == process_) {
+    end_.code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    end_.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   }
-  end.code = found > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-  end.signal = found > 0 && WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  return true;
+  ended_ = ended_ || found == process_ ||
+           (found < 0 && errno == ECHILD);  // whose end nobody is told of, as under SIG_IGN
+  return ended_;
 }
 
-std::string reason_of(const ProcessEnd& end, const std::string& stderr_path) {
-  const std::string messages = read_file(stderr_path, size_t{1} << 24).text;
-  constexpr std::string_view mark = "weyl: ";
-  const size_t last = messages.rfind("\nweyl: ");
-  const size_t begin = last != std::string::npos    ? last + 1
-                       : messages.starts_with(mark) ? 0
-                                                    : std::string::npos;
-  if (end.signal == 0 && begin != std::string::npos) {
-    const size_t from = begin + mark.size();
-    return visible(messages.substr(from, messages.find('\n', from) - from));
+std::string OwnProcess::messages() const {
+  std::string all;
+  std::array<char, 4096> some{};
+  ssize_t size = 0;
+  while ((size = pread(messages_, some.data(), some.size(), static_cast<off_t>(all.size()))) > 0) {
+    all.append(some.data(), static_cast<size_t>(size));
   }
-  return end.signal != 0 ? text("ended by signal ", end.signal, " (", strsignal(end.signal), ")")
-                         : text("ended with exit code ", end.code);
+  return all;
+}
+
+std::string OwnProcess::reason() const {
+  const std::string said = messages();
+  constexpr std::string_view mark = "weyl: ";
+  const size_t last = said.rfind("\nweyl: ");
+  const size_t begin = last != std::string::npos ? last + 1 : said.starts_with(mark) ? 0 : std::string::npos;
+  if (end_.signal == 0 && begin != std::string::npos) {
+    const size_t from = begin + mark.size();
+    return visible(said.substr(from, said.find('\n', from) - from));
+  }
+  return end_.signal != 0 ? text("ended by signal ", end_.signal, " (", strsignal(end_.signal), ")")
+                          : text("ended with exit code ", end_.code);
+}
+
+bool OwnProcess::lacked_disk() const {
+  const std::string why = reason();
+  return std::ranges::any_of(std::array{ENOSPC, EDQUOT, EFBIG, EROFS, EIO},
+                             [&](int error) { return why.ends_with(std::strerror(error)); });
 }
 
 }  // namespace weyl

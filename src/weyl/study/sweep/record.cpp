@@ -9,6 +9,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/input_file.h"
 #include "weyl/core/json.h"
+#include "weyl/core/own_folder.h"
 #include "weyl/core/quote.h"
 #include "weyl/study/sweep/table.h"
 
@@ -16,6 +17,39 @@ namespace weyl {
 namespace {
 
 constexpr size_t largest_recipe = size_t{1} << 24;
+
+void require_plain_names(const std::string& folder, const SweepRuns& runs) {
+  constexpr const char* writer = "a sweep";
+  for (const char* name : {"sweep.toml", "runs.csv", ".lock"}) {
+    require_plain(folder + "/" + name, Plain::file, writer);
+  }
+  require_plain(folder + "/runs", Plain::folder, writer);
+  for (const SweepRow& row : runs.rows) {
+    for (const SweepTrial& trial : row.trials) {
+      const std::string run = run_of(folder, trial);
+      require_plain(run, Plain::folder, writer);
+      for (const char* ending : {".recipe", ".lock", ".failed", ".killed", ".stderr"}) {
+        require_plain(run + ending, Plain::file, writer);
+      }
+    }
+  }
+}
+
+bool has_recipes(const std::string& runs) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(runs, error)) {
+    if (entry.path().extension() == ".recipe") {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// The contents of a file that need not be there.
+std::optional<std::string> contents_if_there(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::exists(path, error) ? std::optional(contents_of(path)) : std::nullopt;
+}
 
 /// The words that count, of the first line.
 std::string words_of(const std::string& recipe) {
@@ -67,6 +101,23 @@ RecipeDifference first_word_that_differs(const std::string& kept, const std::str
 }
 
 }  // namespace
+
+void require_sweep_folder(const std::string& folder, const SweepRuns& runs, const std::string& sweep) {
+  require_plain_names(folder, runs);
+  const auto require_own = [&](bool own, const std::string& path) {
+    require<ConfigError>(own, "--out ", folder, ": must be the folder of a sweep or a new one, but ", path,
+                         " is none of a sweep's");
+  };
+  // A start writes the table without rows, then sweep.toml, then recipes, and a row once its runs have ended. Another shard may be
+  // at it: what is written later is read first.
+  const std::string table = folder + "/runs.csv", copy = folder + "/sweep.toml";
+  const std::optional<std::string> kept = contents_if_there(copy);
+  const std::optional<std::string> rows = contents_if_there(table);
+  const bool begun = has_recipes(folder + "/runs");
+  require_own(!rows || (rows->starts_with(sweep_table_header) && (begun || *rows == sweep_table_header)),
+              table);
+  require_own(!kept || *kept == sweep || rows || begun, copy);
+}
 
 std::string recipe_file_of(const std::string& folder, const SweepTrial& trial) {
   return run_of(folder, trial) + ".recipe";

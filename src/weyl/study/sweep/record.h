@@ -8,6 +8,12 @@
 
 namespace weyl {
 
+/// ConfigError unless a folder is a sweep's (each run of which begins with runs/ID.recipe), or holds no more than what a start
+/// writes before its first run, or nothing of these names: a table of others is not replaced, nor a sweep.toml that is not
+/// `sweep`. DataError: a name of the sweep's stands for something else than a plain file or folder (core/own_folder.h).
+/// Other shards may start at the same moment.
+void require_sweep_folder(const std::string& folder, const SweepRuns& runs, const std::string& sweep);
+
 /// FOLDER/runs/ID.recipe: what decides the numbers of a trial, written before it begins. First a line, the words of its
 /// command, of which those from " --threads " on (threads, device) do not count; then its model's config in full.
 std::string recipe_file_of(const std::string& folder, const SweepTrial& trial);

@@ -3,16 +3,15 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/file.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <chrono>
 #include <deque>
 #include <filesystem>
+#include <memory>
 #include <thread>
 
-#include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
 #include "weyl/core/input_file.h"
 #include "weyl/core/quote.h"
@@ -35,7 +34,7 @@ constexpr size_t largest_count = 64;
 struct Job {
   size_t index = 0;
   int tries = 0;  // before this one
-  pid_t process = -1;
+  std::shared_ptr<OwnProcess> process;
 };
 
 /// Signals by which others end a process, and no fault of its own.
@@ -86,15 +85,13 @@ class Runner {
   }
 
   ~Runner() {  // an error of one ends the others
-    for (const Job& job : active_) {
-      kill(job.process, SIGKILL);
-      waitpid(job.process, nullptr, 0);
+    for (Job& job : active_) {
+      job.process.reset();
       TrialLock::give_back(run(job));
     }
   }
 
   SweepEnd operator()() {
-    fs::create_directories(request_.folder + "/runs");
     while (!waiting_.empty() || !active_.empty()) {
       if (!end_.stopped && request_.stop && request_.stop()) {
         stop();
@@ -108,6 +105,8 @@ class Runner {
         std::this_thread::sleep_for(between_looks);
       }
     }
+    require<DataError>(lack_of_disk_.empty(), lack_of_disk_,
+                       "; the same command goes on from the last checkpoints");
     return end_;
   }
 
@@ -118,6 +117,17 @@ class Runner {
   void tell(const Job& job, const std::string& line) const {
     if (request_.told) {
       request_.told(trial(job), line);
+    }
+  }
+
+  void write(const std::string& path, const std::string& contents) const {
+    FolderLock(request_.folder).write(path, contents);
+  }
+
+  /// What may stand beside the run folder of a trial that is not done (ID.stderr: of versions that kept messages there).
+  void remove_signs(const Job& job) const {
+    for (const char* ending : {".stderr", ".killed", ".failed"}) {
+      fs::remove(run(job) + ending);
     }
   }
 
@@ -142,13 +152,15 @@ class Runner {
       if (was_begun(run(job))) {
         fs::remove(kills_file_of(run(job)));
       }
-      write_file_atomically(recipe_file_of(request_.folder, *trial(job).trial), trial(job).recipe);
+      write(recipe_file_of(request_.folder, *trial(job).trial), trial(job).recipe);
     }
   }
 
   void start(Job job) {
     if (is_settled(job)) {
-      TrialLock::drop_if_left(request_.folder, run(job));
+      if (TrialLock::drop_if_left(request_.folder, run(job)) && state(job) == State::done) {
+        remove_signs(job);
+      }
       return;
     }
     std::string holder;
@@ -168,7 +180,7 @@ class Runner {
       const bool goes_on = fs::exists(run(job) + "/config.toml");
       std::vector<std::string> arguments = goes_on ? trial(job).resume : trial(job).train;
       arguments.insert(arguments.end(), {goes_on ? "--resume" : "--out", run(job)});
-      job.process = start_own_process(arguments, run(job) + ".stderr");
+      job.process = std::make_shared<OwnProcess>(arguments);
       tell(job, goes_on ? "goes on" : "started");
     } catch (...) {
       TrialLock::give_back(run(job));
@@ -180,24 +192,23 @@ class Runner {
   /// Whether one has ended.
   bool reap() {
     for (size_t i = 0; i < active_.size(); ++i) {
-      ProcessEnd end;
-      if (has_ended(active_[i].process, end)) {
+      if (active_[i].process->has_ended()) {
         const Job job = active_[i];
         active_.erase(active_.begin() + static_cast<std::ptrdiff_t>(i));
-        settle(job, end);
+        settle(job);
         return true;
       }
     }
     return false;
   }
 
-  void settle(Job job, const ProcessEnd& end) {
+  void settle(Job job) {
+    const ProcessEnd& end = job.process->end();
     const bool whole = end.signal == 0 && end.code == 0 && state(job) == State::done;
     const bool killed_again = !whole && end.signal == SIGKILL && is_killed_too_often(job);
     if (whole) {
       ++end_.done;
-      fs::remove(run(job) + ".stderr");
-      fs::remove(kills_file_of(run(job)));
+      remove_signs(job);
     } else if (is_from_outside(end) && !killed_again) {
       if (end_.stopped) {
         tell(job, "saved");
@@ -205,25 +216,32 @@ class Runner {
         waiting_.push_front(job);
       } else {
         ++end_.left;
-        tell(job, reason_of(end, run(job) + ".stderr") + " twice; the next start goes on with it");
+        tell(job, job.process->reason() + " twice; the next start goes on with it");
       }
+    } else if (job.process->lacked_disk()) {  // no fault of the trial, and no other would get far
+      lack_of_disk_ = job.process->reason();
+      stop();
     } else {
-      const std::string reason =
-          reason_of(end, run(job) + ".stderr") +
-          (killed_again ? text(", ", most_kills, " times in all, as the system does where memory runs out")
-                        : "");
-      write_file_atomically(failure_of(request_.folder, *trial(job).trial), reason + "\n");
-      fs::remove(kills_file_of(run(job)));  // --retry begins to count anew
-      ++end_.failed;
-      tell(job, "failed: " + reason);
+      fail(job, killed_again
+                    ? text(", ", most_kills, " times in all, as the system does where memory runs out")
+                    : std::string());
     }
     TrialLock::give_back(run(job));
     if (whole) {
       tell(job, "done");
     }
-    if (request_.ended) {
+    if (request_.ended && lack_of_disk_.empty()) {
       request_.ended();
     }
+  }
+
+  void fail(const Job& job, const std::string& addition) {
+    const std::string reason = job.process->reason() + addition, said = job.process->messages();
+    const bool more = said.find('\n') + 1 < said.size();  // than the line that is the reason
+    remove_signs(job);                                    // --retry begins to count kills anew
+    write(failure_of(request_.folder, *trial(job).trial), reason + "\n" + (more ? said : ""));
+    ++end_.failed;
+    tell(job, "failed: " + reason);
   }
 
   /// Counts a training that something killed, on disk, so that one that memory does not suffice for ends some day. What
@@ -235,7 +253,7 @@ class Runner {
       return false;
     }
     const int64_t kills = kills_of(run(job)) + 1;
-    write_file_atomically(kills_file_of(run(job)), text(kills, fs::exists(run(job)) ? "\nbegun\n" : "\n"));
+    write(kills_file_of(run(job)), text(kills, fs::exists(run(job)) ? "\nbegun\n" : "\n"));
     return kills >= most_kills;
   }
 
@@ -243,7 +261,7 @@ class Runner {
     end_.stopped = true;
     waiting_.clear();
     for (const Job& job : active_) {
-      kill(job.process, SIGTERM);
+      job.process->send(SIGTERM);
     }
   }
 
@@ -252,6 +270,7 @@ class Runner {
   std::deque<Job> waiting_;
   std::vector<Job> active_;
   SweepEnd end_;
+  std::string lack_of_disk_;  // what a training that could not write said of it
 };
 
 }  // namespace

@@ -40,7 +40,8 @@ struct SweepEnd {
 /// ID.failed; one that a signal from outside ends is tried once more at most, and one that was killed (SIGKILL, which
 /// is how the system ends what memory does not suffice for) three times in all, over all starts (ID.killed has how
 /// often; where its run folder was removed since, it is counted anew), has failed. Another process may do the same in
-/// the same folder: each trial is trained by one of them (TrialLock). ConfigError: as require_same_recipe.
+/// the same folder: each trial is trained by one of them (TrialLock). ConfigError: as require_same_recipe. DataError: one could
+/// not write, since the disk is full, say; it has not failed, and the others have saved themselves as at a stop.
 SweepEnd run_trials(const std::vector<TrialCommand>& trials, const SweepRequest& request);
 
 }  // namespace weyl

@@ -1,11 +1,15 @@
 #include "weyl/study/sweep/table.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
-#include <filesystem>
+#include <limits>
+#include <set>
+#include <span>
+#include <sstream>
 
-#include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
+#include "weyl/core/checksum.h"
 #include "weyl/core/input_file.h"
 #include "weyl/core/json.h"
 #include "weyl/core/quote.h"
@@ -83,8 +87,8 @@ std::string note_of(const SweepRow& row, const std::vector<TrialOutcome>& outcom
     if (failed) {
       add("rate " + short_number(row.trials[i].rate) + " failed: " + outcomes[i].reason);
     } else if (static_cast<int64_t>(i) != chosen) {
-      add("rate " + short_number(row.trials[i].rate) + " had a validation of " +
-          short_number(outcomes[i].valid.value_or(NAN)));
+      add("rate " + short_number(row.trials[i].rate) + " had " +
+          (outcomes[i].valid ? "a validation of " + short_number(*outcomes[i].valid) : "no validation"));
     }
   }
   return note;
@@ -157,9 +161,40 @@ std::string table_of(const SweepRuns& runs, const std::vector<ModelFacts>& facts
   return table;
 }
 
+namespace {
+
+std::set<std::string> lines_of(const std::string& table) {
+  std::istringstream lines(table);
+  std::set<std::string> all;
+  for (std::string line; std::getline(lines, line);) {
+    all.insert(line);
+  }
+  return all;
+}
+
+}  // namespace
+
 void write_table(const SweepRuns& runs, const std::vector<ModelFacts>& facts, const std::string& folder) {
   const FolderLock lock(folder);
-  write_file_atomically(folder + "/runs.csv", table_of(runs, facts, folder));
+  const std::string path = folder + "/runs.csv", table = table_of(runs, facts, folder);
+  const FileContents there = read_file(path, std::numeric_limits<size_t>::max());
+  require<DataError>(there.fault.empty() || there.error == ENOENT, path, ": ", there.fault);
+  std::string before;
+  if (there.error != ENOENT) {
+    // The note has the checksums of the table that was written last, and of the one before, which is there still where the
+    // process was killed between. Versions without notes have an empty one.
+    before = checksum(std::as_bytes(std::span(there.text))) + "\n";
+    const std::string note = lock.note();
+    const bool own = note.empty() ? std::ranges::includes(lines_of(table), lines_of(there.text))
+                                  : note.find(before) != std::string::npos;
+    require<ConfigError>(
+        own, path,
+        ": must be as this sweep has written it, but was changed since, or is another's; move "
+        "it away, and it is made anew from ",
+        folder, "/runs");
+  }
+  lock.set_note(before + checksum(std::as_bytes(std::span(table))) + "\n");
+  lock.write(path, table);
 }
 
 }  // namespace weyl

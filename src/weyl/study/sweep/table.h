@@ -44,7 +44,8 @@ constexpr const char* sweep_table_header =
 /// `seconds` is the same however often the sweep was stopped.
 std::string table_of(const SweepRuns& runs, const std::vector<ModelFacts>& facts, const std::string& folder);
 
-/// Writes it to FOLDER/runs.csv, whole, while no other process does.
+/// Writes it to FOLDER/runs.csv, whole, while no other process does. ConfigError: the one that is there was not written so, and
+/// is left alone.
 void write_table(const SweepRuns& runs, const std::vector<ModelFacts>& facts, const std::string& folder);
 
 }  // namespace weyl

@@ -12,6 +12,7 @@
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
 #include "weyl/core/input_file.h"
+#include "weyl/core/own_folder.h"
 
 namespace weyl {
 
@@ -26,16 +27,9 @@ bool is_absent(const std::string& path) {
 
 AppendFile::AppendFile(std::string path, int64_t size) : path_(std::move(path)) {
   new_ = is_absent(path_);
-  // O_NONBLOCK: opening a pipe that nobody reads would wait for ever. O_NOFOLLOW: a link may lead to any file.
-  descriptor_ =
-      ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW, 0644);
-  require<DataError>(descriptor_ >= 0, path_, ": cannot be opened for writing: ", std::strerror(errno));
+  descriptor_ = open_plain(path_, O_WRONLY | O_CREAT | O_APPEND);
   struct stat status{};
   const bool known = ::fstat(descriptor_, &status) == 0;
-  if (known && !S_ISREG(status.st_mode)) {
-    ::close(descriptor_);
-    throw DataError(text(path_, ": must be a regular file, got a pipe, socket or device"));
-  }
   size_ = known ? static_cast<int64_t>(status.st_size) : 0;
   if (known && size >= 0 && size < size_ && ::ftruncate(descriptor_, size) == 0) {
     size_ = size;

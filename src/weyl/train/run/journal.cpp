@@ -105,7 +105,7 @@ void rewrite(const std::string& path, const std::vector<std::string>& columns, i
     }
     anew += line + '\n';
   }
-  write_file_atomically(path, anew);
+  write_file_atomically(path, anew, Existing::replace_link);
 }
 
 // Makes a metrics.csv with other columns one that has these too, which are joined by its own, and says where its rows

@@ -17,33 +17,11 @@
 
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
+#include "weyl/core/own_folder.h"
 
 namespace weyl {
 namespace fs = std::filesystem;
 namespace {
-
-// Each new name is put on the disk: what is saved in a folder is lost with the folder's own name.
-void make_parents(const fs::path& path) {
-  const fs::path parent = path.parent_path();
-  std::error_code error;
-  if (parent.empty() || fs::is_directory(parent, error)) {
-    return;
-  }
-  make_parents(parent);
-  const bool made = ::mkdir(parent.c_str(), 0755) == 0 || errno == EEXIST;
-  require<DataError>(made, parent.string(), ": folder cannot be made: ", std::strerror(errno));
-  sync_folder(parent.parent_path().string());
-}
-
-// What mkdir did: true when it made the folder, false when something has that name already.
-bool make_folder(const std::string& path) {
-  if (::mkdir(path.c_str(), 0755) == 0) {
-    sync_folder(fs::path(path).parent_path().string());
-    return true;
-  }
-  require<DataError>(errno == EEXIST, path, ": folder cannot be made: ", std::strerror(errno));
-  return false;
-}
 
 // No entries but those of an earlier attempt that was killed before its config.toml was whole (".lock": of older
 // versions). DataError when the disk does not say.
@@ -70,17 +48,22 @@ bool is_unused(const std::string& path) {
 }
 
 // What a run writes under a name of its own; in plots/ whatever has a picture's name is replaced, links too.
-constexpr const char* written[] = {"config.toml",
-                                   "environment.json",
-                                   "README.md",
-                                   "log.txt",
-                                   "metrics.csv",
-                                   "timing.csv",
-                                   "best",
-                                   "best/model.safetensors",
-                                   "result.json",
-                                   "plots",
-                                   "events.out.tfevents.0.weyl"};
+// A file in the place of plots/ is found when pictures are drawn, and no fault of a training.
+struct Written {
+  const char* name;
+  Plain kind = Plain::file;
+};
+constexpr Written written[] = {{"config.toml"},
+                               {"environment.json"},
+                               {"README.md"},
+                               {"log.txt"},
+                               {"metrics.csv"},
+                               {"timing.csv"},
+                               {"best", Plain::folder},
+                               {"best/model.safetensors"},
+                               {"result.json"},
+                               {"plots", Plain::either},
+                               {"events.out.tfevents.0.weyl"}};
 
 bool is_another_living_process(long process) {
   return process != ::getpid() && (::kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM);
@@ -118,20 +101,19 @@ void RunFolder::require_new(const std::string& out) {
 
 RunFolder RunFolder::create(const std::string& out, const std::string& name) {
   if (!out.empty()) {
-    make_parents(out);
-    if (!make_folder(out)) {
+    if (!make_new_folder(out)) {
       require_new(out);
     }
     RunFolder run(out);
     require_new(out);  // another training may have begun and ended in it since
+    run.clear_litter();
     return run;
   }
   for (int number = 1;; ++number) {
     char suffix[16];
     std::snprintf(suffix, sizeof suffix, "-%03d", number);
     const std::string path = "runs/" + name + suffix;
-    make_parents(path);
-    if (make_folder(path)) {
+    if (make_new_folder(path)) {
       return RunFolder(path);
     }
   }
@@ -144,8 +126,8 @@ RunFolder RunFolder::open(const std::string& path) {
   require<DataError>(
       is_run_folder(path), path, ": must be a run folder, but has no config.toml",
       is_unused(path) ? text("; begin one in it with `weyl train CONFIG --out ", path, "`") : "");
-  for (const char* name : written) {
-    require_no_link(path + "/" + name);
+  for (const auto& [name, kind] : written) {
+    require_plain(path + "/" + name, kind, "a run");
   }
   return RunFolder(path);
 }
@@ -157,18 +139,11 @@ void RunFolder::clear_litter() const {
     for (const auto& entry : fs::directory_iterator(file(place), error)) {
       const std::string name = entry.path().filename().string();
       const std::optional<long> process = process_of_unfinished(name);
-      if (process && entry.symlink_status(error).type() == fs::file_type::regular &&
-          !(std::string_view(place) == "plots" && is_another_living_process(*process))) {
-        fs::remove(entry.path(), error);
+      if (process && !(std::string_view(place) == "plots" && is_another_living_process(*process))) {
+        remove_if_unfinished(entry.path().string());
       }
     }
   }
-}
-
-void require_no_link(const std::string& path) {
-  std::error_code error;
-  require<DataError>(!fs::is_symlink(path, error), path,
-                     ": must not be a symbolic link, since a run writes into it");
 }
 
 std::string run_name(const std::string& run) {

@@ -13,7 +13,8 @@ namespace weyl {
 class RunFolder {
  public:
   /// Makes a new folder: `out` or, when that is empty, the first free one of runs/<name>-001, -002, ... `out` must not
-  /// exist yet, or hold nothing but what a killed process left before its config.toml was there (else ConfigError).
+  /// exist yet, or hold nothing but what a killed process left before its config.toml was there, which is removed (else
+  /// ConfigError).
   /// DataError: the folder cannot be made, or another training is using it.
   static RunFolder create(const std::string& out, const std::string& name);
 
@@ -21,8 +22,7 @@ class RunFolder {
   static void require_new(const std::string& out);
 
   /// Opens an existing run folder. DataError: no such folder; no config.toml in it; another training is using it; a
-  /// name that a training writes in it is a symbolic link. (By a link, a folder from someone else could have any file
-  /// overwritten.)
+  /// name that a training writes in it stands for something else than a plain file or folder (core/own_folder.h).
   static RunFolder open(const std::string& path);
 
   ~RunFolder();
@@ -42,9 +42,6 @@ class RunFolder {
   std::string path_;
   int lock_ = -1;
 };
-
-/// DataError when a file or folder that a run writes is a symbolic link.
-void require_no_link(const std::string& path);
 
 /// Whether a path is a folder that `create` made.
 bool is_run_folder(const std::string& path);
