@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 
 #include "tests/app/program.h"
+#include "weyl/carriers/points.h"
 #include "weyl/core/json.h"
 #include "weyl/core/tensor_file.h"
+#include "weyl/models/systems.h"
+#include "weyl/train/recipe.h"
 
 namespace weyl {
 namespace import_gatr_test {
@@ -43,12 +47,25 @@ struct Golden {
       return x.flatten(0, x.dim() - axes);
     };
     save_tensors(folder + "/w.safetensors", weights);
-    save_tensors(folder + "/scenes.safetensors", {{"multivectors", rows("multivectors", 3)},
-                                                  {"scalars", rows("scalars", 2)},
-                                                  {"offsets", at::tensor({0, 5, 10}, at::kLong)}});
+    NamedTensors scenes{{"multivectors", rows("multivectors", 3)},
+                        {"offsets", at::tensor({0, 5, 10}, at::kLong)}};
+    std::string text = config;
+    if (all.contains(name + ".scalars")) {
+      scenes["scalars"] = rows("scalars", 2);
+      scalars = rows("out_scalars", 2);
+    } else {  // none comes in, and none goes out
+      for (const char* numbers :
+           {R"(, { name = "numbers", channels = 3 })", R"(, { name = "counted", channels = 2 })"}) {
+        text.erase(text.find(numbers), std::string(numbers).size());
+      }
+    }
+    if (all.contains(name + ".reference")) {
+      scenes["reference"] = rows("reference", 3).view({2, 1, 16});
+      text.insert(text.find(" }]"), R"( }, { name = "reference", kind = "multivector", level = "graph")");
+    }
+    save_tensors(folder + "/scenes.safetensors", scenes);
     multivectors = rows("out_multivectors", 3);
-    scalars = rows("out_scalars", 2);
-    std::ofstream(folder + "/c.toml") << config;
+    std::ofstream(folder + "/c.toml") << text;
   }
   std::string folder;
   Tensor multivectors, scalars;
@@ -66,7 +83,9 @@ void expect_the_public_numbers(const std::string& name, const std::string& optio
   const NamedTensors out = load_tensors(golden.folder + "/out.safetensors");
   EXPECT_TRUE(at::allclose(out.at("node_multivectors"), golden.multivectors, 1e-11, 1e-12));
   EXPECT_TRUE(at::equal(out.at("node_multivectors"), out.at("moved")));
-  EXPECT_TRUE(at::allclose(out.at("node_scalars"), golden.scalars, 1e-11, 1e-12));
+  ASSERT_EQ(out.contains("node_scalars"), golden.scalars.defined());
+  EXPECT_TRUE(!golden.scalars.defined() ||
+              at::allclose(out.at("node_scalars"), golden.scalars, 1e-11, 1e-12));
   // Random weights of this size lose digits of float32 whatever moves: float64 says whether the claims hold.
   const Outcome audited = weyl_program("audit m.safetensors --dtype float64 --json", golden.folder);
   EXPECT_EQ(audited.code, 0) << audited.out << audited.err;
@@ -86,6 +105,63 @@ TEST(ImportGatr, PredictsThePublicNumbers) {
   expect_the_public_numbers("net_again",
                             "'model.gatr.reinsert_multivectors=[2, 0]' 'model.gatr.reinsert_scalars=[1]'");
   expect_the_public_numbers("net_canonical", "model.gatr.reference=canonical");
+  expect_the_public_numbers("net_alone", "model.gatr.blocks=1");  // in_s_channels=None
+  expect_the_public_numbers("net_reference", "model.gatr.blocks=1 model.gatr.reference=given");
+}
+
+// Multivectors are counted from the centroid of the positions, which moves with each of them.
+TEST(ImportGatr, GivesTheGradientByPositionsBesideMultivectors) {
+  const std::string folder = scratch("import-gradient");
+  std::ofstream(folder + "/c.toml") << R"([interface]
+typical_nodes = 4
+features = [{ name = "shape", kind = "multivector" }, { name = "velocity", kind = "vector" }]
+outputs = [{ name = "energy", level = "graph" }, { name = "motor", level = "graph", kind = "multivector" }]
+[model]
+system = "gatr"
+[model.gatr]
+width = 4
+scalars = 6
+heads = 2
+blocks = 1
+)";
+  const Recipe recipe = read_recipe(folder + "/c.toml");
+  at::manual_seed(5);
+  const BuildOn build_on(at::kCPU, at::kDouble);
+  const auto model = build(recipe.model, *recipe.interface);
+  NamedTensors weights;
+  for (const Parameter& p : model->parameters()) {
+    p.tensor.requires_grad_(false);
+    weights[p.name] = p.tensor.normal_(0, 0.5);
+  }
+  save_tensors(folder + "/w.safetensors", weights);
+  ASSERT_EQ(weyl_program("import w.safetensors --config c.toml --out m.safetensors", folder).code, 0);
+  Points points;
+  points.graphs = Segments::of_sizes(std::vector<int64_t>{3, 4});
+  points.positions = at::randn({7, 3}, at::kDouble);
+  points.multivectors = at::randn({7, 1, 16}, at::kDouble);
+  points.vectors = at::randn({7, 1, 3}, at::kDouble);
+  save_tensors(folder + "/scenes.safetensors", {{"positions", points.positions},
+                                                {"multivectors", points.multivectors},
+                                                {"vectors", points.vectors},
+                                                {"offsets", at::tensor(points.graphs.offsets, at::kLong)}});
+  const Outcome predicted =
+      weyl_program("predict m.safetensors scenes.safetensors --out out.safetensors --gradient", folder);
+  ASSERT_EQ(predicted.code, 0) << predicted.err;
+  const Tensor gradient = load_tensors(folder + "/out.safetensors").at("gradient");
+  model->train(false);
+  for (const auto& [node, axis] : {std::pair<int64_t, int64_t>{0, 0}, {4, 2}, {6, 1}}) {
+    const double h = 1e-5;
+    double sums[2];
+    for (int side = 0; side < 2; ++side) {
+      Points moved = points;
+      moved.positions = points.positions.clone();
+      moved.positions[node][axis] += side == 0 ? -h : h;
+      sums[side] = (*model)(moved).at("energy").sum().item<double>();
+    }
+    const double slope = (sums[1] - sums[0]) / (2 * h);
+    EXPECT_NEAR(gradient[node][axis].item<double>(), slope, 1e-7 * std::max(1.0, std::abs(slope)));
+    EXPECT_GT(std::abs(slope), 1e-6);
+  }
 }
 
 TEST(ImportGatr, BrokenMultivectorsAreOneLineEach) {

@@ -1,6 +1,8 @@
 // Less and less memory (ulimit -v): the program works, or ends with exit code 4, one line of ours and nothing half-written.
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 
 #include "tests/app/nbody.h"
@@ -63,6 +65,26 @@ TEST_F(OutOfMemory, Predict) {
 }
 TEST_F(OutOfMemory, Train) {
   expect_ends("train ../c.toml --out run data.nbody.path=../data --threads 2 --quiet");
+}
+
+// OpenMP has a blank line and one of its own for it, before the program could say anything. The superuser has no such limit.
+TEST_F(OutOfMemory, AThreadThatCannotBeStartedIsOneLine) {
+  const std::string place = folder() + "/threads";
+  fs::create_directories(place);
+  const std::string as = geteuid() != 0 ? ""
+                                        : "setpriv --reuid 65534 --regid 65534 --clear-groups --inh-caps "
+                                          "+dac_override --ambient-caps +dac_override ";
+  if (std::system((as + "true").c_str()) != 0) {
+    GTEST_SKIP() << "nobody but the superuser can be had here";
+  }
+  const std::string shell = "cd '" + place + "'; " + as + "sh -c 'ulimit -u 1; exec \"" + WEYL_BINARY_DIR +
+                            "/bin/weyl\" audit ../run --samples 4 --threads 3 --quiet' >out.txt 2>err.txt";
+  const int status = std::system(shell.c_str());
+  ASSERT_TRUE(WIFEXITED(status)) << shell;
+  const std::string said = contents(place + "/err.txt");
+  EXPECT_EQ(WEXITSTATUS(status), 4) << said;
+  EXPECT_TRUE(said.starts_with("weyl: ")) << said;
+  EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
 }
 
 }  // namespace out_of_memory_test

@@ -218,7 +218,16 @@ TEST_F(Verbs, PredictWithSeveralModels) {
 }
 
 TEST_F(Verbs, Audit) {
-  const Json json = object(weyl("audit run --samples 8 --json"), {"passed", "claims", "controls"});
+  const Json json =
+      object(weyl("audit run --samples 8 --json"), {"passed", "claims", "controls", "skipped", "summary"});
+  // The same sentences come first for people.
+  const Outcome said = weyl("audit run --samples 8");
+  std::string first;
+  for (const Json& sentence : json.find("summary")->items()) {
+    first += sentence.string_or("") + "\n";
+  }
+  EXPECT_TRUE(first.starts_with("exact under ")) << first;
+  EXPECT_TRUE(said.out.starts_with(first + "\n")) << said.out;
   for (const char* key : {"group", "output", "dtype", "error", "tolerance", "passed"}) {
     EXPECT_NE(json.find("claims")->items().at(0).find(key), nullptr) << key;
   }

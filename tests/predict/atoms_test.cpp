@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tests/predict/potentials.h"
+#include "weyl/carriers/coincident_atoms.h"
 #include "weyl/core/units.h"
 
 namespace weyl {
@@ -129,6 +130,62 @@ TEST(EnergyAndForces, NameThePositionThatIsNotFiniteWhateverTheSystem) {
       }
     }
   }
+}
+
+// PaiNN gave 1e16 eV/A for atoms 1e-12 A apart.
+TEST(EnergyAndForces, RefuseAtomsAtOnePlaceWhateverTheSystem) {
+  const auto plain = set();
+  for (const char* system : {"painn", "et", "geomformer", "platonic", "transformer", "gatr"}) {
+    SCOPED_TRACE(system);
+    const Predictor predictor(potential(system, *plain));
+    AtomsFrame atoms = methanol();
+    for (size_t k = 0; k < 3; ++k) {
+      atoms.positions[6 + k] = atoms.positions[k] + (k == 0 ? 1e-12 : 0);
+    }
+    const std::string refused = refusal(predictor, atoms);
+    EXPECT_TRUE(refused.starts_with("energy_and_forces: atoms 1 (")) << refused;
+    EXPECT_NE(refused.find(") and 3 ("), std::string::npos) << refused;
+    EXPECT_NE(refused.find(" Angstrom apart, which must be at least 0.001"), std::string::npos) << refused;
+    atoms.positions[6] = atoms.positions[0] + 2e-3;  // close, and yet two places
+    EXPECT_TRUE(std::isfinite(energy_and_forces(predictor, atoms).energy));
+    Points points;  // of two samples, the second of which has the fault
+    points.graphs = Segments::of_sizes(std::vector<int64_t>{4, 4});
+    points.positions = at::tensor(methanol().positions, at::kDouble).view({4, 3}).repeat({2, 1});
+    points.positions[7].copy_(points.positions[5]);
+    points.types = at::tensor(std::vector<int64_t>{1, 2, 0, 0, 1, 2, 0, 0}, at::kLong);
+    for (const bool gradient : {false, true}) {
+      try {
+        gradient ? (void)predictor.gradient(points) : (void)predictor(points);
+        ADD_FAILURE() << "not refused";
+      } catch (const ShapeError& error) {
+        const std::string said = error.what();
+        EXPECT_TRUE(said.starts_with("model input: atoms 2 (")) << said;
+        EXPECT_NE(said.find(") of sample 2 of 2 are 0 Angstrom apart"), std::string::npos) << said;
+      }
+    }
+  }
+}
+
+// An atom and the image of another, across a period.
+TEST(EnergyAndForces, RefuseAtomsAtOnePlaceAcrossAPeriod) {
+  Interface interface;
+  interface.elements = {"H", "C"};
+  interface.types = 2;
+  interface.length_unit = "Bohr";
+  Points points;
+  points.graphs = Segments::of_sizes(std::vector<int64_t>{2});
+  points.types = at::tensor({0, 1}, at::kLong);
+  points.positions = at::tensor({0.0, 0.0, 0.0, 4.0, 0.0, 1e-4}, at::kDouble).view({2, 3});
+  EXPECT_EQ(coincident_atoms(points, interface), "");
+  points.cell = 4 * at::eye(3, at::kDouble).unsqueeze(0);
+  points.pbc = at::ones({1, 3}, at::kBool);
+  EXPECT_NE(coincident_atoms(points, interface).find("atoms 1 (H) and 2 (C) are 5.29"), std::string::npos)
+      << coincident_atoms(points, interface);
+  points.pbc[0][0].fill_(false);
+  EXPECT_EQ(coincident_atoms(points, interface), "");
+  interface.elements.clear();  // particles that are no atoms may lie where they like
+  points.pbc.fill_(true);
+  EXPECT_EQ(coincident_atoms(points, interface), "");
 }
 
 TEST(EnergyAndForces, TellTheModelNumbersOfTheWhole) {

@@ -3,12 +3,15 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "weyl/core/check.h"
 #include "weyl/core/worst_of.h"
 #include "weyl/models/platonic/options.h"
 #include "weyl/models/systems.h"
 #include "weyl/models/transformer/options.h"
 #include "weyl/ops/segment.h"
+#include "weyl/study/audit/audit_summary.h"
 #include "weyl/study/samples/random_samples.h"
 
 namespace weyl {
@@ -311,6 +314,220 @@ TEST(Audit, FailsAControlThatDoesNotShow) {
   const AuditReport report = audit_liar(Liar::Does::sees_length, {permutations});
   EXPECT_FALSE(report.passed);
   EXPECT_FALSE(control(report, "rotation").passed);
+}
+
+/// Knows left from right: the sum of |x|^2, and the volume that three moments of the positions span. It claims rotations and
+/// the order of nodes.
+class Handed : public PointsModel {
+ public:
+  Handed(Interface interface, std::vector<Claim> exact)
+      : PointsModel(std::move(interface)), exact_(std::move(exact)) {
+    parameter("weight", {1}, Init::ones());
+  }
+  Symmetry symmetry() const override { return {exact_, {}, {}}; }
+  Work work() const override { return {}; }
+  Named forward(const Points& p) override {
+    const Tensor square = p.positions.square().sum(1, true), near = 1 / (1 + square);
+    const auto moment = [&](const Tensor& weight) { return segment_sum(weight * p.positions, p.graphs); };
+    const Tensor volume =
+        at::linalg_det(at::stack({moment(near), moment(near * near), moment(square * near)}, 1));
+    return {{"energy", segment_sum(square, p.graphs) + volume.unsqueeze(1)}};
+  }
+
+ private:
+  std::vector<Claim> exact_;
+};
+
+/// Audits Handed, or a model that knows lengths alone, on samples of six nodes at these positions (B, 6, 3).
+AuditReport audit_handed(const Tensor& positions, std::vector<Claim> exact, bool handed = true) {
+  Schema schema;
+  schema.interface.typical_nodes = static_cast<double>(positions.size(1));
+  Interface interface = schema.interface;
+  interface.outputs = {{"energy", Level::graph, Kind::scalar}};
+  Batch samples = random_tokens(schema, positions.size(0), positions.size(1), 3);
+  std::get<Points>(samples.input).positions = positions.reshape({-1, 3}).contiguous();
+  AuditOptions options = quick();
+  options.dtypes = {at::kDouble};  // that of controls
+  if (handed) {
+    Handed model(interface, std::move(exact));
+    return audit(model, nullptr, samples, schema, options);
+  }
+  interface.outputs = {{"s", Level::node, Kind::scalar}};
+  Liar model(interface, Liar::Does::sees_length, std::move(exact));
+  return audit(model, nullptr, samples, schema, options);
+}
+
+std::vector<std::string> skipped(const AuditReport& report) {
+  std::vector<std::string> names;
+  for (const SkippedControl& c : report.skipped) {
+    names.push_back(c.transformation);
+  }
+  return names;
+}
+
+TEST(Audit, SkipsAControlOnlyWhereEverySampleIsItsOwnImage) {
+  at::manual_seed(2);
+  const std::vector<Claim> claims{rotations, permutations};
+  const std::vector<std::string> reflection{"reflection"};
+  const Tensor any = at::randn({4, 6, 3}, at::kDouble);
+  const AuditReport seen = audit_handed(any, claims);
+  EXPECT_TRUE(seen.passed);
+  EXPECT_TRUE(seen.skipped.empty());
+  EXPECT_GT(control(seen, "reflection").error, 1e-3);
+  // Planar, and turned out of the plane of the axes.
+  const Tensor turn = std::get<0>(at::linalg_qr(at::randn({3, 3}, at::kDouble)));
+  Tensor flat = any.clone();
+  flat.select(2, 2).zero_();
+  flat = at::matmul(flat, turn);
+  const AuditReport planar = audit_handed(flat, claims);
+  EXPECT_TRUE(planar.passed);
+  EXPECT_EQ(skipped(planar), reflection);
+  // Of three pairs each: its own mirror image in another order of the nodes.
+  Tensor twins = any.clone();
+  twins.slice(1, 3, 6).copy_(twins.slice(1, 0, 3));
+  twins.slice(1, 3, 6).select(2, 0).neg_();
+  twins = at::matmul(twins, turn);
+  EXPECT_TRUE(audit_handed(twins, claims).passed);
+  EXPECT_EQ(skipped(audit_handed(twins, claims)), reflection);
+  // One sample of four that is not: the control is judged, and a model that knows lengths alone fails by it.
+  Tensor mixed = flat.clone();
+  mixed.select(0, 3).copy_(any.select(0, 3));
+  EXPECT_TRUE(audit_handed(mixed, claims).passed);
+  EXPECT_TRUE(audit_handed(mixed, claims).skipped.empty());
+  const AuditReport blind = audit_handed(mixed, claims, false);
+  EXPECT_FALSE(blind.passed);
+  EXPECT_TRUE(blind.skipped.empty());
+  EXPECT_FALSE(control(blind, "reflection").passed);
+  // What differs by more than rounding is another thing.
+  const Tensor bent = flat + 1e-3 * at::randn({4, 6, 3}, at::kDouble);
+  EXPECT_TRUE(skipped(audit_handed(bent, claims, false)).empty());
+}
+
+// A single node at the centroid is its own image whatever is done to it.
+TEST(Audit, HasNotPassedWhereNoControlWasJudged) {
+  const AuditReport report =
+      audit_handed(at::zeros({4, 1, 3}, at::kDouble), {rotations, permutations, translations}, false);
+  EXPECT_TRUE(report.controls.empty());
+  EXPECT_EQ(skipped(report), (std::vector<std::string>{"shear", "reflection"}));
+  EXPECT_FALSE(report.passed);
+}
+
+/// The mean removed from the vectors of each graph, and a planted error of them.
+class Differences : public PointsModel {
+ public:
+  Differences(Interface interface, double planted) : PointsModel(std::move(interface)), planted_(planted) {
+    parameter("weight", {1}, Init::ones());
+  }
+  Symmetry symmetry() const override { return {{rotations, permutations}, {}, {}}; }
+  Work work() const override { return {}; }
+  Named forward(const Points& p) override {
+    const Tensor mean = segment_sum(p.vectors.flatten(1), p.graphs) / 6;
+    const Tensor rest = p.vectors - at::index_select(mean, 0, p.graphs.index).view_as(p.vectors);
+    return {{"rest", rest * (1 + planted_ * p.positions.select(1, 0).view({-1, 1, 1}).sign())}};
+  }
+
+ private:
+  double planted_;
+};
+
+// Velocities of 1 that differ by 1e-7: turning them rounds 1e-16, which is 1e-9 of what is left.
+TEST(Audit, JudgesSmallDifferencesByTheRoundingOfWhatTheyAreComputedFrom) {
+  Schema schema;
+  schema.interface.typical_nodes = 6;
+  schema.interface.features = {{"velocity", Level::node, Kind::vector}};
+  Interface interface = schema.interface;
+  interface.outputs = {{"rest", Level::node, Kind::vector}};
+  Batch samples = random_tokens(schema, 8, 6, 3);
+  Tensor& velocities = std::get<Points>(samples.input).vectors;
+  velocities = 1 + 1e-7 * velocities;
+  AuditOptions options = quick();
+  options.dtypes = {at::kDouble};
+  Differences sound(interface, 0);
+  const AuditReport slow = audit(sound, nullptr, samples, schema, options);
+  for (const AuditClaim& c : slow.claims) {
+    EXPECT_TRUE(c.passed) << c.group << " " << c.error;
+    EXPECT_EQ(c.tolerance, 1e-11);
+  }
+  Differences broken(interface, 1e-6);
+  EXPECT_FALSE(audit(broken, nullptr, samples, schema, options).claims.front().passed);
+  // Where nothing cancels the spread of the output is what counts, as ever.
+  velocities = 1e7 * (velocities - 1);
+  Differences faint(interface, 1e-10);
+  EXPECT_FALSE(audit(faint, nullptr, samples, schema, options).claims.front().passed);
+  EXPECT_TRUE(audit(sound, nullptr, samples, schema, options).claims.front().passed);
+}
+
+/// The sum over nodes of |x|^2 + c, and a planted error of float32 alone.
+class Offset : public PointsModel {
+ public:
+  Offset(Interface interface, double c, double planted)
+      : PointsModel(std::move(interface)), planted_(planted) {
+    offset_ = parameter("offset", at::full({1}, c));
+  }
+  Symmetry symmetry() const override { return {{rotations, permutations}, {}, {}}; }
+  Work work() const override { return {}; }
+  Named forward(const Points& p) override {
+    const bool narrow = p.positions.scalar_type() == at::kFloat;
+    const Tensor node =
+        p.positions.square().sum(1, true) + offset_ + (narrow ? planted_ : 0) * p.positions.narrow(1, 0, 1);
+    return {{"energy", segment_sum(node, p.graphs)}};
+  }
+
+ private:
+  Tensor offset_;
+  double planted_;
+};
+
+// Energies of 6e5 that differ by 5: float32 rounds them to 1e-2, which is 2e-3 of what they differ by.
+TEST(Audit, JudgesEnergiesThatHardlyDifferByWhatRoundsThem) {
+  Schema schema;
+  schema.interface.typical_nodes = 6;
+  Interface interface = schema.interface;
+  interface.outputs = {{"energy", Level::graph, Kind::scalar}};
+  const Batch samples = random_tokens(schema, 12, 6, 3);
+  const auto claims_pass = [&](double c, double planted) {
+    Offset model(interface, c, planted);
+    const AuditReport report = audit(model, nullptr, samples, schema, quick());
+    return std::ranges::all_of(report.claims, [](const AuditClaim& claim) { return claim.passed; });
+  };
+  EXPECT_TRUE(claims_pass(1e5, 0));
+  EXPECT_FALSE(claims_pass(1e5, 1));  // an error a thousand times what is rounded
+  EXPECT_TRUE(claims_pass(1, 0));
+  EXPECT_FALSE(claims_pass(1, 1e-3));  // where nothing cancels, the error that must never pass
+}
+
+TEST(AuditSummary, SaysUnderWhatItIsExactHowFarOffElseAndWhatThatMeans) {
+  const Schema schema = schema_of_points();
+  const auto model = platonic("tetrahedron", 48, 12);
+  const Batch samples = random_tokens(schema, 12, 6, 3);
+  const auto said = [&](Model& of, const AuditReport& report, bool augmented) {
+    std::string all;
+    for (const std::string& line :
+         summary_of(report, of.symmetry_for(samples.input), of.interface.outputs, augmented)) {
+      all += line + "\n";
+    }
+    return all;
+  };
+  const AuditReport report = audit(*model, nullptr, samples, schema, quick());
+  const std::string finite = said(*model, report, false);
+  EXPECT_TRUE(finite.starts_with(
+      "exact under tetrahedron, translations, permutations, far translations: off by at most "))
+      << finite;
+  EXPECT_NE(finite.find("\noff under SO(3) by up to "), std::string::npos) << finite;
+  EXPECT_NE(finite.find(", reflection by up to "), std::string::npos) << finite;
+  EXPECT_NE(finite.find("train.augment"), std::string::npos) << finite;
+  EXPECT_EQ(said(*model, report, true).find("train.augment"), std::string::npos);
+  // Exact under all rotations: what stays and what moves along is named.
+  Interface interface = schema_of_points().interface;
+  interface.outputs = {{"energy", Level::graph, Kind::scalar}};
+  Handed handed(interface, {rotations, permutations});
+  const std::string all = said(handed, audit(handed, nullptr, samples, schema, quick()), false);
+  EXPECT_NE(all.find("for this task: when a sample is turned, energy stays, "), std::string::npos) << all;
+  // A lie is said first of all.
+  interface.outputs = {{"s", Level::node, Kind::scalar}};
+  Liar liar(interface, Liar::Does::sees_x, {rotations, permutations});
+  const std::string lie = said(liar, audit(liar, nullptr, samples, schema, quick()), false);
+  EXPECT_NE(lie.find("NOT exact, though claimed, under SO(3) (s is off by "), std::string::npos) << lie;
 }
 
 TEST(Audit, RefusesLooserLimits) {

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/goldens/baseline_transformer_{query,head,raw}.safetensors: state dicts of the public BaselineTransformer
+"""Writes tests/goldens/baseline_transformer_{query,head,raw,rotary}.safetensors: state dicts of the public BaselineTransformer
 (Qualcomm-AI-research/geometric-algebra-transformer, 1.4.3) with random weights, inputs, its outputs in float64, alone and
 with a mask for each head (half of them inside objects), and the gradients of a weighted sum of the outputs.
 
@@ -7,7 +7,8 @@ with a mask for each head (half of them inside objects), and the gradients of a 
     pip install torch einops opt_einsum numpy safetensors && python tools/goldens/baseline_transformer.py gatr
 
 query: multi-query, queries twice as wide as width / heads, the form of the scaling study; head: multi-head; raw: as the
-N-body experiment has it (mass, position and velocity in, position out), within the wrapper `net`.
+N-body experiment has it (mass, position and velocity in, position out), within the wrapper `net`; rotary: with a rotary
+encoding of the order of tokens.
 """
 import sys
 import types
@@ -30,8 +31,13 @@ def without_xformers():
 
 def golden(name, prefix, inputs, outputs, **options):
     from gatr.baselines.transformer import BaselineTransformer
+    from gatr.layers.attention.positional_encoding import ApplyRotaryPositionalEncoding
     torch.manual_seed(7)
     net = BaselineTransformer(in_channels=inputs, out_channels=outputs, **options).double()
+    for part in net.modules():  # frequencies of rotary encodings, which their code rounds to float32, as they are meant
+        if isinstance(part, ApplyRotaryPositionalEncoding):
+            steps = torch.arange(0, part.num_channels, 2, dtype=torch.float64) / part.num_channels
+            part.inv_freq = 4096.0 ** -steps
     with torch.no_grad():
         for parameter in net.parameters():
             scale = 0.5 if parameter.dim() < 2 else parameter.shape[-1] ** -0.5
@@ -61,6 +67,7 @@ def main():
     golden("query", "", 9, 4, hidden_channels=12, num_blocks=2, num_heads=4, multi_query=True,
            increase_hidden_channels=2)
     golden("head", "", 9, 4, hidden_channels=12, num_blocks=2, num_heads=4, multi_query=False)
+    golden("rotary", "", 9, 4, hidden_channels=12, num_blocks=2, num_heads=4, multi_query=True, pos_encoding=True)
     golden("raw", "net.", 7, 3, hidden_channels=12, num_blocks=2, num_heads=2, multi_query=False)
 
 

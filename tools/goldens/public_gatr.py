@@ -109,16 +109,18 @@ def inside_objects():
     return mask
 
 
-def net(case, join_reference="data", axial=False, gradients=False, attention=None, **other):
+def net(case, join_reference="data", axial=False, gradients=False, attention=None, scalars=IN_SCALARS,
+        out_scalars=OUT_SCALARS, blocks=None, **other):
     kind = AxialGATr if axial else GATr
-    sizes = dict(in_mv_channels=IN, out_mv_channels=OUT, hidden_mv_channels=WIDTH, in_s_channels=IN_SCALARS,
-                 out_s_channels=OUT_SCALARS, hidden_s_channels=SCALARS, num_blocks=3 if axial else 2)
+    sizes = dict(in_mv_channels=IN, out_mv_channels=OUT, hidden_mv_channels=WIDTH, in_s_channels=scalars,
+                 out_s_channels=out_scalars, hidden_s_channels=SCALARS, num_blocks=blocks or (3 if axial else 2))
     model = prepared(kind(attention=SelfAttentionConfig(num_heads=HEADS, **(attention or {})), mlp=MLPConfig(),
                           **sizes, **other))
     shape = (2, 3, 4) if axial else (2, 5)
-    mv, s = multivectors(*shape, IN), draw(*shape, IN_SCALARS)
+    mv, s = multivectors(*shape, IN), None if scalars is None else draw(*shape, scalars)
     out_mv, out_s = model(mv, scalars=s, join_reference=join_reference)
-    keep(case, model, multivectors=mv, scalars=s, out_multivectors=out_mv, out_scalars=out_s)
+    given = join_reference if torch.is_tensor(join_reference) else None
+    keep(case, model, multivectors=mv, scalars=s, reference=given, out_multivectors=out_mv, out_scalars=out_s)
     if gradients:
         (out_mv.square().sum() + out_s.square().sum()).backward()
         keep(case, **{f"gradients.{name}": p.grad for name, p in model.named_parameters()})
@@ -165,5 +167,11 @@ net("net_rotary", attention=dict(pos_encoding=True))
 net("net_canonical", join_reference="canonical")
 net("net_axial", axial=True, pos_encodings=(True, True))
 net("net_dropout", dropout_prob=0.1)  # whose layers are numbered otherwise
+net("net_alone", scalars=None, out_scalars=None, blocks=1)  # the example of their README
+net("net_to_scalars", scalars=None, attention=dict(multi_query=False), blocks=1)
+net("net_axial_first", axial=True, pos_encodings=(True, False), blocks=2)
+net("net_axial_second", axial=True, pos_encodings=(False, True), blocks=2)
+net("net_reference", join_reference=draw(2, 1, 1, 16), blocks=1)  # one for each scene
+net("net_references", join_reference=draw(2, 5, 1, 16), blocks=1)  # one for each item
 
 save_file(numbers, Path(__file__).resolve().parents[2] / "tests" / "goldens" / "gatr.safetensors")

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "weyl/carriers/coincident_atoms.h"
 #include "weyl/carriers/frame_state.h"
 #include "weyl/core/check.h"
 #include "weyl/core/elements.h"
@@ -116,7 +117,10 @@ EnergyAndForces energy_and_forces(const Predictor& predictor, const AtomsFrame& 
   const Quantity &energy = wanted(predictor, "energy"), &forces = wanted(predictor, "forces");
   const SavedModel& saved = predictor.saved();
   const auto states = states_told(saved.recipe.states, interface, saved.trained_on.states);
-  const Named predictions = predictor(points_of(atoms, interface, states));
+  const Points points = points_of(atoms, interface, states);
+  const std::string coincident = coincident_atoms(points, interface);
+  require<DataError>(coincident.empty(), kWhere, ": ", coincident);
+  const Named predictions = predictor(points);
   EnergyAndForces result;
   const std::vector<double> energies = numbers_of(predictions, energy, "eV");
   require_finite(energies, "energy");

@@ -23,8 +23,8 @@ struct EnergyAndForces {
 ///
 /// ConfigError: the model gives no energy or no forces, has unknown units, or has a feature that is not a number of the
 /// whole system. DataError: no atoms; an element that the model does not know; pbc without a cell that spans its
-/// periods; a position that is not finite; a feature that the frame does not have; a prediction that is not finite. ShapeError: not three coordinates
-/// for each atom.
+/// periods; a position that is not finite; two atoms at one place (carriers/coincident_atoms.h); a feature that the
+/// frame does not have; a prediction that is not finite. ShapeError: not three coordinates for each atom.
 EnergyAndForces energy_and_forces(const Predictor& predictor, const AtomsFrame& atoms);
 
 }  // namespace weyl

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "weyl/carriers/coincident_atoms.h"
 #include "weyl/carriers/consistency.h"
 #include "weyl/carriers/layout.h"
 #include "weyl/core/check.h"
@@ -31,6 +32,13 @@ void require_finite_places(const Input& input) {
   const int64_t D = places.size(1);
   const int64_t bad = std::find_if(x, x + places.numel(), [](double v) { return !std::isfinite(v); }) - x;
   require(false, "model input: positions[", bad / D, "][", bad % D, "] must be finite, got ", x[bad]);
+}
+
+void require_apart(const Input& input, const Interface& interface) {
+  if (const auto* points = std::get_if<Points>(&input)) {
+    const std::string coincident = coincident_atoms(*points, interface);
+    require(coincident.empty(), "model input: ", coincident);
+  }
 }
 
 }  // namespace
@@ -124,6 +132,7 @@ Named Predictor::as_far_as_labels(const Batch& batch) const {
 Named Predictor::alone(const Input& input, const Named& labels) const {
   const at::NoGradGuard no_grad;
   require_finite_places(input);
+  require_apart(input, interface());
   const bool here = task() != nullptr && task()->moves_inputs();
   const Shift shift = shift_of(input);
   const Input ready = placed(input, shift, here ? at::Device(at::kCPU) : model().device());
@@ -148,6 +157,7 @@ Tensor Predictor::gradient(const Input& input, std::string_view where) const {
   require<ConfigError>(others_.empty(), where, ": is given of one model, got ", others_.size() + 1);
   require<ConfigError>(std::holds_alternative<Points>(input), where, ": the data must be points");
   require_finite_places(input);
+  require_apart(input, interface());
   Input ready = placed(input, shift_of(input), model().device());
   auto* points = std::get_if<Points>(&ready);
   const at::AutoGradMode mode(true);

@@ -64,8 +64,8 @@ class Predictor {
   std::string data_warning(const Input& input) const;
 
   /// Predicts for a batch of any size and dtype, on the CPU or the device. Returns one tensor for each of `outputs`, by
-  /// name, (L, c), (L, c, D) ..., on the device. ShapeError: the input is not what the model takes, or a position is not
-  /// finite, which is named for every system alike.
+  /// name, (L, c), (L, c, D) ..., on the device. ShapeError, which every system gives alike: the input is not what the model
+  /// takes, a position is not finite, two atoms coincide (carriers/coincident_atoms.h).
   ///
   /// Samples far from the origin lose no precision where the model is exact under translations: points and poses are
   /// brought near the origin in float64 before they are rounded to the model's dtype, and outputs with a place are

@@ -105,6 +105,8 @@ TEST(Gatr, ClaimsOfEveryOptionHold) {
   expect("canonical", [](auto& o) { o.reference = Reference::canonical; });
   expect("hierarchical", [](auto& o) { o.attention = AttentionScope::hierarchical; });
   expect("axial", [](auto& o) { o.axial = true; });
+  expect("axial, of which one axis knows the order",
+         [](auto& o) { o.axial = true, o.rotary = 100, o.rotary_axes = RotaryAxes::across; });
   expect("rotary", [](auto& o) { o.rotary = 100; });
   expect("scalars in multivectors", [](auto& o) { o.scalars_as = ScalarsAs::multivector; });
   expect("inserted again", [](auto& o) { o.reinsert_multivectors = {0, 3}, o.reinsert_scalars = {1}; });
@@ -130,6 +132,15 @@ TEST(Gatr, WithoutPointsReflectionsAreExact) {
   ASSERT_TRUE(claims(model->symmetry().exact, Claim::Of::rotoreflections));
   EXPECT_TRUE(model->symmetry().approximate.empty());
   expect_claims(*model, schema);
+  // A reference that is given moves with the scene, whatever it belongs to.
+  o.reference = Reference::given;
+  for (const Level level : {Level::graph, Level::object, Level::node}) {
+    Schema given = schema;
+    given.interface.features.push_back({.name = "reference", .level = level, .kind = Kind::multivector});
+    const auto told = make(o, given.interface, 0.1);
+    ASSERT_TRUE(claims(told->symmetry().exact, Claim::Of::rotoreflections));
+    expect_claims(*told, given);
+  }
   // The control: a reference that mirrors do not turn.
   o.reference = Reference::canonical;
   const auto canonical = make(o, schema.interface, 0.1);
@@ -350,14 +361,18 @@ TEST(Gatr, DerivativesByPositionsAreRightBesideFeaturesOfEveryKind) {
   schema.interface.outputs = {
       {.name = "energy", .level = Level::graph, .extensive = true},
       {.name = "motor", .level = Level::graph, .kind = Kind::multivector},
+      {.name = "motion", .level = Level::node, .kind = Kind::multivector},
       {.name = "goal", .level = Level::node, .kind = Kind::vector, .role = Role::point}};
-  const auto expect = [&](const char* name, auto change) {
+  const auto expect = [&](const char* name, auto change, bool all = false) {
     SCOPED_TRACE(name);
     Options o = small();
     change(o);
     const auto model = make(o, schema.interface, 0.1);
-    const auto points = std::get<Points>(tokens(schema, 2, 3).input);
+    const auto points = std::get<Points>(tokens(schema, 2, 2).input);
     for (const Quantity& q : schema.interface.outputs) {
+      if (!all && q.name != "energy") {
+        continue;
+      }
       SCOPED_TRACE(q.name);
       const Expression output = [&](const std::vector<Tensor>& in) {
         Points moved = points;
@@ -367,8 +382,11 @@ TEST(Gatr, DerivativesByPositionsAreRightBesideFeaturesOfEveryKind) {
       expect_second_gradients(output, {points.positions}, {.relative = 1e-5});
     }
   };
-  expect("default", [](auto&) {});
+  expect("default", [](auto&) {}, /*all=*/true);
   expect("canonical", [](auto& o) { o.reference = Reference::canonical; });
+  expect("heads", [](auto& o) { o.multi_query = false; });
+  expect("rotary", [](auto& o) { o.rotary = 100; });
+  expect("scalars as multivectors", [](auto& o) { o.scalars_as = ScalarsAs::multivector; });
 }
 
 TEST(Gatr, EnergiesOfFarMoleculesKeepTheirDigits) {

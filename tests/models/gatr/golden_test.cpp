@@ -84,18 +84,22 @@ TEST(GatrGolden, Block) {
   expect_golden(golden, block(golden.input(), scene));
 }
 
-void expect_net(const std::string& name, const Options& options, Points points) {
+void expect_net(const std::string& name, const Options& options, Points points,
+                const Interface& interface = golden_interface()) {
   SCOPED_TRACE(name);
   const BuildOn float64(at::kCPU, at::kDouble);
   const Golden golden(name);
-  Gatr net(options, golden_interface());
+  Gatr net(options, interface);
   import_weights(net, golden.weights, name);
   net.train(false);
-  points.multivectors = golden.multivectors();
+  points.multivectors = points.multivectors.defined()
+                            ? at::cat({golden.multivectors(), points.multivectors}, 1)
+                            : golden.multivectors();
   points.scalars = golden.scalars();
   const Named out = net(points);
   expect_close("multivectors", out.at("moved"), golden.multivectors("out_multivectors"));
-  expect_close("scalars", out.at("counted"), golden.scalars("out_scalars"));
+  expect_close("scalars", out.contains("counted") ? out.at("counted") : Tensor(),
+               golden.scalars("out_scalars"));
   if (golden.gradients.empty()) {
     return;
   }
@@ -143,7 +147,49 @@ TEST(GatrGolden, AxialNet) {
   o.blocks = 3;
   o.axial = true;
   o.rotary = 4096;
-  expect_net("net_axial", o, nodes_of({12, 12}, {4, 4, 4, 4, 4, 4}));
+  const Points rows = nodes_of({12, 12}, {4, 4, 4, 4, 4, 4});
+  expect_net("net_axial", o, rows);
+  o.blocks = 2;
+  o.rotary_axes = RotaryAxes::across;
+  expect_net("net_axial_first", o, rows);
+  o.rotary_axes = RotaryAxes::within;
+  expect_net("net_axial_second", o, rows);
+}
+
+// `in_s_channels=None`, as in the example of their README: the first map has a bias of its own.
+TEST(GatrGolden, NetsWithoutScalarsIn) {
+  Options o = golden_options();
+  o.blocks = 1;
+  Interface alone = golden_interface();
+  alone.features.pop_back();
+  o.multi_query = false;
+  expect_net("net_to_scalars", o, nodes_of({5, 5}), alone);
+  o.multi_query = true;
+  alone.outputs.pop_back();
+  expect_net("net_alone", o, nodes_of({5, 5}), alone);
+  // A model that reads scalars has weights that such a file lacks.
+  const BuildOn float64(at::kCPU, at::kDouble);
+  Interface other = golden_interface();
+  other.outputs.pop_back();
+  Gatr net(o, other);
+  EXPECT_THROW(import_weights(net, Golden("net_alone").weights, "w"), DataError);
+}
+
+TEST(GatrGolden, ReferencesOfScenesAndOfNodes) {
+  Options o = golden_options();
+  o.blocks = 1;
+  o.reference = Reference::given;
+  Interface interface = golden_interface();
+  interface.features.push_back({.name = "reference", .level = Level::graph, .kind = Kind::multivector});
+  Points points = nodes_of({5, 5});
+  points.of_graphs["reference"] = Golden("net_reference").numbers.at("reference").reshape({2, 1, 16});
+  expect_net("net_reference", o, points, interface);
+  interface.features.back().level = Level::node;
+  points = nodes_of({5, 5});
+  points.multivectors = Golden("net_references").numbers.at("reference").reshape({10, 1, 16});
+  expect_net("net_references", o, points, interface);
+  const BuildOn float64(at::kCPU, at::kDouble);
+  EXPECT_THROW(Gatr(o, golden_interface()), ConfigError);  // no feature of that name
 }
 
 TEST(GatrGolden, WeightsOfAnotherAttentionAreRefusedByTheOption) {

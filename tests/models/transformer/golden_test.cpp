@@ -104,6 +104,18 @@ TEST(TransformerGolden, IsTheBaselineOfTheNbodyExperimentInItsWrapper) {
   EXPECT_LT(largest_error("raw", 1, false, o), close);
 }
 
+TEST(TransformerGolden, IsTheBaselineThatKnowsTheOrder) {
+  Options o;
+  o.heads = 4;
+  o.multi_query = true;
+  o.rotary = 4096;  // their heads, three wide, become sixteen wide
+  EXPECT_LT(largest_error("rotary", 3, true, o), close);
+  o.attention = AttentionScope::hierarchical;
+  EXPECT_LT(largest_error("rotary", 3, true, o), close);
+  o.rotary = 100;  // control
+  EXPECT_GT(largest_error("rotary", 3, true, o), far);
+}
+
 TEST(TransformerGolden, TheTwoAttentionsDiffer) {
   const Golden g = golden("query", 3);
   EXPECT_GT(error(g.all.at("global.outputs"), g.all.at("hierarchical.outputs")), far);

@@ -70,7 +70,7 @@ TEST(Transformer, BlockIsThatOfTheSheet) {
     o.multi_query = multi_query;
     const Block block(o);
     const Tensor x = at::randn({6, 12}, at::kDouble);
-    const Tensor y = block(x, Segments::of_sizes(std::vector<int64_t>{4, 2}));
+    const Tensor y = block(x, {Segments::of_sizes(std::vector<int64_t>{4, 2}), {}, {}});
     const Tensor wanted = at::cat({block_by_hand(block, x.slice(0, 0, 4), 3, 5, multi_query),
                                    block_by_hand(block, x.slice(0, 4, 6), 3, 5, multi_query)});
     EXPECT_LT((y - wanted).abs().max().item<double>(), 1e-13);
@@ -102,21 +102,21 @@ TEST(Transformer, TheFusedBlockIsThePlainOne) {
       const Tensor x = at::randn({6, 12}, at::kDouble);
       const auto plain = [&] {
         const UseReferences definition;
-        return block(x, graphs, objects).detach();
+        return block(x, {graphs, objects, {}}).detach();
       };
-      EXPECT_LT((block(x, graphs, objects) - plain()).abs().max().item<double>(), 1e-13);
+      EXPECT_LT((block(x, {graphs, objects, {}}) - plain()).abs().max().item<double>(), 1e-13);
       block.train(false);
       {
         const at::NoGradGuard quiet;
-        const Tensor first = block(x, graphs, objects);
+        const Tensor first = block(x, {graphs, objects, {}});
         EXPECT_LT((first - plain()).abs().max().item<double>(), 1e-13);
-        EXPECT_TRUE(at::equal(block(x, graphs, objects), first));
+        EXPECT_TRUE(at::equal(block(x, {graphs, objects, {}}), first));
         for (const Parameter& p : block.parameters()) {
           p.tensor.mul_(1.5);
         }
         block.train(false);  // drops what was kept of the old weights
-        EXPECT_LT((block(x, graphs, objects) - plain()).abs().max().item<double>(), 1e-13);
-        EXPECT_GT((block(x, graphs, objects) - first).abs().max().item<double>(), 1e-2);
+        EXPECT_LT((block(x, {graphs, objects, {}}) - plain()).abs().max().item<double>(), 1e-13);
+        EXPECT_GT((block(x, {graphs, objects, {}}) - first).abs().max().item<double>(), 1e-2);
       }
     }
   }
@@ -129,7 +129,7 @@ TEST(Transformer, DerivativesOfTheBlockAreRight) {
   for (const bool multi_query : {true, false}) {
     for (const auto attention : {AttentionScope::global, AttentionScope::hierarchical}) {
       const Block block(small_block(multi_query, attention));
-      const auto f = [&](const auto& in) { return block(in[0], graphs, objects); };
+      const auto f = [&](const auto& in) { return block(in[0], {graphs, objects, {}}); };
       expect_second_gradients(f, {x});
       const ExpectSecondDerivatives forces;
       expect_second_gradients(f, {x});

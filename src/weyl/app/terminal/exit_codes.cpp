@@ -58,7 +58,9 @@ void exit_when_out_of_memory() {
 }
 
 void tidy_up_when_a_library_exits() {
-  std::atexit([] { exit_with("weyl: a library ended the process, for want of memory or threads\n"); });
+  std::atexit([] {
+    exit_with("weyl: a library ended the process, for want of memory or threads; take fewer (--threads)\n");
+  });
 }
 
 int report(const std::exception& error) {

@@ -12,6 +12,7 @@
 #include "weyl/data/open.h"
 #include "weyl/study/audit/audit.h"
 #include "weyl/study/audit/audit_samples.h"
+#include "weyl/study/audit/audit_summary.h"
 #include "weyl/study/audit/pose_equivariance.h"
 
 namespace weyl {
@@ -37,7 +38,11 @@ std::string scientific(double value) {
   return out.str();
 }
 
-void print_audit(const AuditReport& report) {
+void print_audit(const AuditReport& report, const std::vector<std::string>& summary) {
+  for (const std::string& sentence : summary) {
+    std::cout << sentence << "\n";
+  }
+  std::cout << "\n";
   const auto line = [](const std::string& kind, const std::string& group, const std::string& output,
                        const std::string& dtype, const std::string& error, const std::string& verdict) {
     std::cout << std::left << std::setw(9) << kind << std::setw(24) << group << std::setw(26) << output
@@ -54,9 +59,16 @@ void print_audit(const AuditReport& report) {
          (c.passed ? "PASS  (not claimed, must exceed " : "FAIL  (not claimed, must exceed ") +
              scientific(c.at_least) + ")");
   }
+  for (const SkippedControl& c : report.skipped) {
+    line("control", c.transformation, "", "", scientific(c.error),
+         "skipped  (every sample is its own image)");
+  }
   for (const AuditMeasure& m : report.measures) {
     line("measure", m.group, m.output, m.dtype, m.constant ? "constant" : scientific(m.error),
          "(how far it is off; not judged)");
+  }
+  if (report.controls.empty()) {
+    std::cout << "no control could be judged: the samples say nothing of what the model does not claim\n";
   }
   std::cout << (report.passed ? "audit passed\n" : "audit FAILED\n");
 }
@@ -75,7 +87,7 @@ Json to_json(const PoseEquivariance& e) {
 }
 
 Json to_json(const AuditReport& report) {
-  Json claims = Json::array(), controls = Json::array(), measures = Json::array();
+  Json claims = Json::array(), controls = Json::array(), skipped = Json::array(), measures = Json::array();
   for (const AuditClaim& c : report.claims) {
     claims.add(Json::object()
                    .set("group", c.group)
@@ -93,6 +105,12 @@ Json to_json(const AuditReport& report) {
                      .set("at_least", c.at_least)
                      .set("passed", c.passed));
   }
+  for (const SkippedControl& c : report.skipped) {
+    skipped.add(Json::object()
+                    .set("transformation", c.transformation)
+                    .set("error", c.error)
+                    .set("reason", "every sample is its own image"));
+  }
   for (const AuditMeasure& m : report.measures) {
     measures.add(Json::object()
                      .set("group", m.group)
@@ -105,6 +123,7 @@ Json to_json(const AuditReport& report) {
       .set("passed", report.passed)
       .set("claims", claims)
       .set("controls", controls)
+      .set("skipped", skipped)
       .set("measures", measures);
 }
 
@@ -136,8 +155,8 @@ int run(const AuditCommand& command, const Systems& systems) {
   AuditOptions options;
   options.seed = seed;
   const auto dtype = dtype_of(command.machine.dtype);
-  if (dtype) {
-    options.dtypes = {*dtype};
+  if (dtype == at::kDouble) {  // what is said of float32 needs float64 beside it
+    options.dtypes = {at::kDouble};
   }
   // Without data an untrained task has nothing to fit its statistics to: the raw outputs alone.
   const Task* task = data != nullptr || subject.trained ? subject.task.get() : nullptr;
@@ -154,8 +173,17 @@ int run(const AuditCommand& command, const Systems& systems) {
     of_prediction = pose_equivariance(*subject.model, *task, samples, subject.schema, seed);
   }
   say_notes(subject.task != nullptr ? subject.task->notes() : std::vector<std::string>{});
+  const Model& model = *subject.model;
+  const std::vector<std::string> summary =
+      summary_of(report, model.symmetry_for(samples.input),
+                 task != nullptr ? task->predictions(model.interface) : model.interface.outputs,
+                 subject.trained && subject.recipe.train.augment != Augmentation::none);
   if (command.output.json) {
-    Json json = to_json(report);
+    Json sentences = Json::array();
+    for (const std::string& sentence : summary) {
+      sentences.add(sentence);
+    }
+    Json json = to_json(report).set("summary", sentences);
     if (of_prediction) {
       json.set("prediction_equivariance", to_json(*of_prediction));
     }
@@ -164,7 +192,7 @@ int run(const AuditCommand& command, const Systems& systems) {
     }
     std::cout << json.dump() << "\n";
   } else {
-    print_audit(report);
+    print_audit(report, summary);
     if (!note.empty()) {
       std::cout << "note: " << note << "\n";
     }

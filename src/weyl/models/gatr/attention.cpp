@@ -3,14 +3,10 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/arange.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/cos.h>
-#include <ATen/ops/exp.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/ones.h>
-#include <ATen/ops/sin.h>
 #include <ATen/ops/tensor.h>
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "weyl/algebra/clifford/blades.h"
@@ -19,28 +15,10 @@
 #include "weyl/models/gatr/layers.h"
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/attention/attention.h"
-#include "weyl/ops/autograd/full_precision.h"
 #include "weyl/ops/constants.h"
 #include "weyl/ops/segment.h"
 
 namespace weyl::gatr {
-
-OrderAngles order_angles(const Tensor& number, int64_t scalars, double base, at::ScalarType dtype) {
-  const auto wide = at::TensorOptions(at::kDouble).device(number.device());
-  const Tensor frequency =
-      at::exp(at::arange(0, scalars, 2, wide) * (-std::log(base) / static_cast<double>(scalars)));
-  const Tensor angle = (number.to(at::kDouble).unsqueeze(1) * frequency).unsqueeze(2);
-  const at::ScalarType type = at_least_float32(dtype);
-  return {at::cos(angle).to(type), at::sin(angle).to(type)};
-}
-
-Tensor rotated(const Tensor& x, int64_t heads, const OrderAngles& angles) {
-  const FullPrecision no_autocast;
-  const int64_t scalars = x.size(1) / heads;
-  const Tensor channels = widened(x).unflatten(1, {scalars, heads});
-  const Tensor a = channels.narrow(1, 0, scalars / 2), b = channels.narrow(1, scalars / 2, scalars / 2);
-  return at::cat({a * angles.cosine - b * angles.sine, b * angles.cosine + a * angles.sine}, 1).flatten(1);
-}
 
 namespace {
 
@@ -59,12 +37,6 @@ std::vector<int64_t> first_objects(const Points& points) {
     first.push_back(object);
   }
   return first;
-}
-
-/// The number of each node in its segment.
-Tensor numbers_in(const Segments& segments) {
-  const Tensor first = segments.offsets_on_device().index_select(0, segments.index);
-  return at::arange(segments.rows(), segments.index.options()) - first;
 }
 
 Tensor mean_reference(const Tensor& multivectors, const Segments& graphs) {
@@ -110,9 +82,11 @@ Scene scene_of(const Points& points, const Streams& input, const Options& option
   require(must.empty() || points.objects.rows() == points.nodes(), must, " for an input without objects");
   Scene scene{points.graphs, points.objects, {}, {}, {}, {}, {}};
   const Tensor& mv = input.multivectors;
-  scene.reference = options.reference == Reference::canonical
-                        ? at::ones({points.nodes()}, mv.options().requires_grad(false))
-                        : mean_reference(mv, points.graphs);
+  if (options.reference == Reference::canonical) {
+    scene.reference = at::ones({points.nodes()}, mv.options().requires_grad(false));
+  } else if (options.reference == Reference::data) {
+    scene.reference = mean_reference(mv, points.graphs);
+  }
   scene.again = {chosen(mv, 2, options.reinsert_multivectors),
                  chosen(input.scalars, 1, options.reinsert_scalars)};
   if (options.axial) {
@@ -178,10 +152,13 @@ SelfAttention::Heads SelfAttention::heads_of(const Streams& x, const Scene& scen
     const Streams all = (*qkv_)(asking);
     heads = {part(all, 0, 3), part(all, 1, 3), part(all, 2, 3)};
   }
-  if (scene.has_angles()) {
+  if (options_.rotary) {
     const OrderAngles& angles = across ? scene.angles_across : scene.angles;
-    heads.q.scalars = rotated(heads.q.scalars, options_.heads, angles);
-    heads.k.scalars = rotated(heads.k.scalars, stored_heads(), angles);
+    const auto turn = [&](Tensor& x, int64_t stored) {  // channel s of head h at s H + h
+      x = turned_by_order(x.unflatten(1, {head_.scalars, stored}), 1, angles).flatten(1);
+    };
+    turn(heads.q.scalars, options_.heads);
+    turn(heads.k.scalars, stored_heads());
   }
   return heads;
 }

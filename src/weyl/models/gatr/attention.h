@@ -6,20 +6,9 @@
 #include "weyl/core/segments.h"
 #include "weyl/models/gatr/layers.h"
 #include "weyl/models/gatr/options.h"
+#include "weyl/nn/order_encoding.h"
 
 namespace weyl::gatr {
-
-/// Cosine and sine of the angles n base^(-2 f / S) of the n-th node: (N, S/2, 1).
-struct OrderAngles {
-  Tensor cosine, sine;
-};
-
-/// number (N): n of each node, any dtype. S is even. The angles are made in float64; at least float32 comes out.
-OrderAngles order_angles(const Tensor& number, int64_t scalars, double base, at::ScalarType dtype);
-
-/// Rotates x (N, S H), channel s of head h at s H + h: its channels f and f + S/2 by the f-th angle, as the authors'
-/// rotary encoding does.
-Tensor rotated(const Tensor& x, int64_t heads, const OrderAngles& angles);
 
 /// Groups of nodes that need not lie side by side: row `order[i]` of the nodes is row i of the groups, row `back[n]`
 /// of the groups is node n. (N) int64.
@@ -35,12 +24,11 @@ Regrouped across_objects(const Points& points);
 struct Scene {
   const Segments& graphs;
   const Segments& objects;
-  Tensor reference;           // (N), for joins
+  Tensor reference;           // (N), for joins; undefined where it is given (Embedding::reference)
   Streams again;              // input channels that are inserted again; undefined where there are none
   OrderAngles angles;         // of a node's number in its graph; in its object, where blocks are axial
   Regrouped across;           // for axial blocks that attend across objects
   OrderAngles angles_across;  // of the number of a node's object in its graph
-  bool has_angles() const { return angles.cosine.defined(); }
 };
 
 /// `input`: the embedded points, whose mean is the reference of their graph. ShapeError: hierarchical or axial

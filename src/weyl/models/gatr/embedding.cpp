@@ -142,10 +142,19 @@ Embedding::Embedding(const Options& options, const Interface& interface)
                       : vector                       ? form_of_vector(q.role)
                                                      : types_as_;
     int64_t& column = number ? scalars : vector ? vectors : multivectors;
-    features_.push_back({q, form, column});
+    const Feature feature{q, form, column};
     column += q.level == Level::node ? q.channels : 0;
+    if (options.reference == Reference::given && q.name == given_reference && form == Form::multivector &&
+        q.channels == 1) {
+      reference_ = feature;
+      continue;
+    }
+    features_.push_back(feature);
     (form == Form::auxiliary ? scalars_ : multivectors_) += q.channels;
   }
+  require<ConfigError>(options.reference != Reference::given || reference_,
+                       "model.gatr.reference: given needs a feature '", given_reference,
+                       "', one multivector of graphs, objects or nodes, which the input lacks");
   require<ConfigError>(
       multivectors_ > 0,
       "model.gatr.positions: must be true where no feature becomes a multivector, got false");
@@ -165,6 +174,10 @@ Tensor Embedding::value_of(const Feature& feature, const Points& points) const {
                       : is_vector(q.kind, 3)      ? points.vectors
                                                   : points.scalars;
   return all.narrow(1, feature.column, q.channels);
+}
+
+Tensor Embedding::reference(const Points& points) const {
+  return value_of(*reference_, points).select(1, 0).select(1, clifford::e123);
 }
 
 Streams Embedding::operator()(const Points& points, const Frame& frame) const {

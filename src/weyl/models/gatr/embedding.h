@@ -33,11 +33,12 @@ enum class Form { scalar, auxiliary, pseudoscalar, direction, point, plane, line
 class Embedding {
  public:
   /// ConfigError: data that are not of 3 dimensions, a feature of a kind or level that has no form, nothing that becomes
-  /// a multivector.
+  /// a multivector, no feature `given_reference` where the options ask for it.
   Embedding(const Options& options, const Interface& interface);
 
   int64_t multivectors() const { return multivectors_; }
   int64_t scalars() const { return scalars_ > 0 ? scalars_ : 1; }
+  bool reads_scalars() const { return scalars_ > 0; }
   /// Whether something becomes a point. A mirror image of an embedded point is minus the embedded mirror image, so that
   /// reflections are no exact symmetry then.
   bool points() const;
@@ -45,6 +46,8 @@ class Embedding {
   /// Multivectors (16, N, I) and scalars (N, S), all counted from the frame's origin. DataError: positions are read, and
   /// the input has none (Points::placed).
   Streams operator()(const Points& points, const Frame& frame) const;
+  /// The reference (N) that the input gives for joins: component e123, which no translation changes.
+  Tensor reference(const Points& points) const;
 
  private:
   struct Feature {
@@ -58,6 +61,7 @@ class Embedding {
   Form types_as_;
   int64_t types_, multivectors_ = 0, scalars_ = 0;
   std::vector<Feature> features_;
+  std::optional<Feature> reference_;
 };
 
 /// How the outputs of an interface are read from multivector and scalar channels of the nodes. Multivector outputs take

@@ -1,6 +1,7 @@
 #include "weyl/models/gatr/gatr.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/zeros.h>
 #include <string>
 
 #include "weyl/core/check.h"
@@ -74,7 +75,8 @@ Gatr::Gatr(const Options& options, const Interface& interface)
                                                                      embedding_.scalars(), options.scalars}));
   for (int64_t i = 0; i < options.blocks; ++i) {
     const bool across = options.axial && i % 2 == 1;
-    blocks_.push_back(child("blocks." + std::to_string(i), std::make_shared<Block>(options, across)));
+    blocks_.push_back(child("blocks." + std::to_string(i),
+                            std::make_shared<Block>(options_of_block(options, across), across)));
   }
   out_ = child("linear_out", std::make_shared<EquiLinear>(EquiChannels{options.width, readout_.multivectors(),
                                                                        options.scalars, readout_.scalars()}));
@@ -84,7 +86,10 @@ Named Gatr::forward(const Points& points) {
   const auto dtype = points.positions.scalar_type();
   const Frame frame = frame_of(points, options.positions);
   const Streams input = embedding_(points, frame);
-  const Scene scene = scene_of(points, input, options);
+  Scene scene = scene_of(points, input, options);
+  if (options.reference == Reference::given) {
+    scene.reference = embedding_.reference(points);
+  }
   // The residual streams keep the weights' precision under autocast.
   const auto widen = [dtype](const Streams& x) {
     return Streams{x.multivectors.defined() ? x.multivectors.to(dtype) : x.multivectors,
@@ -105,7 +110,8 @@ Named Gatr::forward(const Points& points) {
 Symmetry Gatr::symmetry() const {
   using Of = Claim::Of;
   Symmetry symmetry;
-  const bool mirrors = options.reference == Reference::data && !embedding_.points() && !readout_.points();
+  const bool mirrors =
+      options.reference != Reference::canonical && !embedding_.points() && !readout_.points();
   if (mirrors) {
     symmetry.exact.push_back({Of::rotoreflections, "O(3)", nullptr});
   } else {
@@ -128,8 +134,22 @@ Work Gatr::work() const {
   return {forward, 2 * forward - in_->flops(), nominal};  // the input needs no gradient
 }
 
+/// Their first map without scalars in has a bias of its own, and nothing that reads scalars. Ours reads one that is zero: its
+/// bias is that of the map from scalars, whose weights count for nothing.
 ForeignWeights Gatr::translated(const NamedTensors& state_dict, const ForeignRecord& /*record*/) const {
-  return {translated_names(state_dict, options)};
+  NamedTensors ours = translated_names(state_dict, options);
+  const auto alone = ours.find("linear_in.bias");
+  if (alone == ours.end() || embedding_.reads_scalars()) {
+    return {ours};
+  }
+  const Tensor bias = alone->second.flatten();
+  ours.erase(alone);
+  ours["linear_in.s2mvs.weight"] = at::zeros({bias.size(0), 1}, bias.options());
+  ours["linear_in.s2mvs.bias"] = bias;
+  if (const auto out = ours.find("linear_in.mvs2s.bias"); out != ours.end()) {
+    ours["linear_in.s2s.weight"] = at::zeros({out->second.numel(), 1}, bias.options());
+  }
+  return {ours};
 }
 
 }  // namespace weyl::gatr

@@ -37,7 +37,7 @@ NamedTensors translated_names(const NamedTensors& state_dict, const Options& opt
 /// attend within objects and across them in turn. Names are the authors': linear_in, blocks.<i>, linear_out.
 ///
 /// Exact: rotations, translations, and the order of nodes (but with `rotary` or `axial`, which read it). Reflections are
-/// exact where nothing is a point and the reference is that of the data; where points come in or go out they are
+/// exact where nothing is a point and the reference is not the constant; where points come in or go out they are
 /// approximate: embedded points carry a sign that a mirror turns.
 class Gatr : public PointsModel {
  public:

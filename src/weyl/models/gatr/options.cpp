@@ -55,12 +55,16 @@ void fields(Fields& f, Options& o) {
     {0, 1e6});
   f("reinsert_scalars", o.reinsert_scalars, "the same of scalar input channels", {0, 1e6});
   f("reference", o.reference,
-    "the join's pseudoscalar: mean of a graph's input multivectors, or constant (rotations alone are exact "
-    "then)");
+    "the join's pseudoscalar: mean of a graph's input multivectors; constant (canonical: rotations alone are "
+    "exact then); or given, a multivector feature 'reference' of graphs, objects or nodes, which is no input "
+    "channel then");
   f("rotary", o.rotary,
     "base of a rotary encoding of the order of nodes, on scalar queries and keys (the authors': 4096); off "
     "by default, since order is no symmetry then",
     {1e-3, 1e9});
+  f("rotary_axes", o.rotary_axes,
+    "with axial: blocks within objects know the order of nodes (within), blocks across objects that of objects "
+    "(across), or both do");
   f("axial", o.axial,
     "blocks attend in turn within objects and across them, among the nodes of equal number in their objects: "
     "for objects that are rows of a grid, such as the times of a trajectory");
@@ -93,6 +97,14 @@ HeadChannels head_channels(const Options& o) {
     c.scalars = std::max<int64_t>((c.scalars + 1) / 2 * 2, 8);
   }
   return c;
+}
+
+Options options_of_block(const Options& o, bool across) {
+  Options own = o;
+  if (o.axial && o.rotary_axes == (across ? RotaryAxes::within : RotaryAxes::across)) {
+    own.rotary.reset();
+  }
+  return own;
 }
 
 std::string must_without_objects(const Options& o) {
@@ -145,6 +157,7 @@ void require_effects(const Options& o, const Interface* interface) {
       block("reference"),
       {"reference", diluted, "where every multivector that comes in is a point"},
       block("rotary"),
+      {"rotary_axes", o.rotary && o.axial, "without rotary and axial"},
       block("axial"),
       block("activation"),
       block("epsilon"),

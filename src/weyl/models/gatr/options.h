@@ -20,10 +20,18 @@ struct Interface;
 namespace weyl::gatr {
 
 /// Where the pseudoscalar comes from that makes the join equivariant: the mean of the input multivectors of a graph over
-/// its nodes and channels, or a constant, which reflections should turn and do not.
-enum class Reference { data, canonical };
+/// its nodes and channels; a constant, which reflections should turn and do not; or the feature `given_reference`, one
+/// multivector of each graph, object or node, which is no input channel then.
+enum class Reference { data, canonical, given };
 constexpr auto names_of(Reference) {
-  return std::array<std::string_view, 2>{"data", "canonical"};
+  return std::array<std::string_view, 3>{"data", "canonical", "given"};
+}
+constexpr const char* given_reference = "reference";
+
+/// Which of an axial net's blocks know the order: those that attend within objects, those that attend across them, or both.
+enum class RotaryAxes { both, within, across };
+constexpr auto names_of(RotaryAxes) {
+  return std::array<std::string_view, 3>{"both", "within", "across"};
 }
 
 /// How scalar features come in and scalar outputs go out: as auxiliary scalars, or as scalar parts of multivectors.
@@ -43,6 +51,7 @@ struct Options {
   std::vector<int64_t> reinsert_multivectors, reinsert_scalars;
   Reference reference = Reference::data;
   std::optional<double> rotary;
+  RotaryAxes rotary_axes = RotaryAxes::both;
   bool axial = false;
   MultivectorGate activation = MultivectorGate::gelu;
   double epsilon = 1e-3;
@@ -62,6 +71,10 @@ struct HeadChannels {
   int64_t multivectors, scalars;
 };
 HeadChannels head_channels(const Options& options);
+
+/// The options of a block, which in an axial net attends within objects or `across` them: without `rotary` where the block
+/// does not know the order.
+Options options_of_block(const Options& options, bool across);
 
 /// ConfigError: width, scalars, heads, blocks or hidden_factor beside a size, an odd number of heads with
 /// hierarchical attention, that with `axial`, a channel that is inserted again twice.

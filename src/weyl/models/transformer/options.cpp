@@ -1,5 +1,6 @@
 #include "weyl/models/transformer/options.h"
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 
@@ -56,6 +57,10 @@ void fields(Fields& f, Options& o) {
   unless_sized("head_width", o.head_width, "width of a query, key and value; by default width / heads",
                {1, 1e6});
   f("multi_query", o.multi_query, "one key and value head for all query heads");
+  f("rotary", o.rotary,
+    "base of a rotary encoding of the order of nodes, on queries and keys (the public baseline's: 4096); off by "
+    "default, since order is no symmetry then",
+    {1e-3, 1e9});
   f("attention", o.attention,
     "what heads attend to: the whole graph (global), or (hierarchical) the first half of them inside a "
     "node's own object, the others the whole graph; the input then has objects");
@@ -70,6 +75,11 @@ void fields(Fields& f, Options& o) {
   f("drop_path", o.drop_path, "probability that a graph skips a residual branch", {0, 0.99});
   f.also_called("drop_path", {"drop_path_rate", "stochastic_depth"});
   f("pooling", o.pooling, "how nodes become a graph: sum / typical nodes, or mean");
+}
+
+int64_t head_width_of(const Options& o) {
+  const int64_t width = o.width / o.heads;
+  return o.head_width.value_or(o.rotary ? std::max<int64_t>((width + 1) / 2 * 2, 16) : width);
 }
 
 std::string must_without_objects(const Options& o) {
@@ -87,6 +97,9 @@ void check(const Options& o) {
   require<ConfigError>(o.head_width || o.width % o.heads == 0,
                        "model.transformer.heads: must divide the width ", o.width,
                        " when head_width is not given, got ", o.heads);
+  require<ConfigError>(!o.rotary || o.head_width.value_or(0) % 2 == 0,
+                       "model.transformer.head_width: must be even with rotary, got ",
+                       o.head_width.value_or(0));
   const bool halves = o.attention == AttentionScope::global || o.heads % 2 == 0;
   require<ConfigError>(halves || !o.size,
                        "model.transformer.size: must be a whole number with attention = "
@@ -98,7 +111,8 @@ void check(const Options& o) {
 
 void require_effects(const Options& o, const Interface* interface) {
   check(o);
-  const Conditional options[] = {{"pooling", pools_nodes(interface), without_pooling}};
+  const Conditional options[] = {{"pooling", pools_nodes(interface), without_pooling},
+                                 {"rotary", o.blocks > 0, "with blocks = 0"}};
   refuse_unused("model.transformer", o, Options{}, options);
 }
 

@@ -29,6 +29,7 @@ struct Options {
   std::string beside_size;     // a key that a config gives beside it
   int64_t width = 128, heads = 8, blocks = 4;
   std::optional<int64_t> head_width;
+  std::optional<double> rotary;
   bool multi_query = false;
   AttentionScope attention = AttentionScope::global;
   int64_t hidden_factor = 2;
@@ -45,8 +46,13 @@ void fields(Fields& f, Options& o);
 /// width 128n. The other options are as by default.
 Options options_of_size(double n);
 
+/// Width of a query, key and value: head_width, or width / heads, with `rotary` rounded up to an even number of at least 16, as
+/// the authors have it.
+int64_t head_width_of(const Options& options);
+
 /// ConfigError: a size that is no multiple of 1/2; width, heads, blocks, head_width or hidden_factor beside it, or a
-/// multi_query that contradicts it; heads that do not divide the width, an odd number of them with hierarchical attention.
+/// multi_query that contradicts it; heads that do not divide the width, an odd number of them with hierarchical attention;
+/// an odd head_width with rotary.
 void check(const Options& options);
 
 /// ConfigError for an option that nothing reads as the others stand (config/unused_options.h). `interface`: the model's, null

@@ -18,9 +18,7 @@
 namespace weyl::transformer {
 
 SelfAttention::SelfAttention(const Options& options)
-    : scope_(options.attention),
-      heads_(options.heads),
-      head_width_(options.head_width.value_or(options.width / options.heads)) {
+    : scope_(options.attention), heads_(options.heads), head_width_(head_width_of(options)) {
   const int64_t width = options.width, inner = heads_ * head_width_;
   const auto linear = [&](const char* name, int64_t in, int64_t out) {
     return child(name, std::make_shared<Linear>(in, out));
@@ -47,7 +45,8 @@ Tensor SelfAttention::heads_first(const Derived& kept, const Tensor& rows) const
   });
 }
 
-Tensor SelfAttention::mix(const Tensor& x, const Segments& graphs, const Segments& objects) const {
+Tensor SelfAttention::mix(const Tensor& x, const Nodes& nodes) const {
+  const auto& [graphs, objects, angles] = nodes;
   const int64_t n = x.size(0);
   const double scale = 1 / std::sqrt(static_cast<double>(head_width_));
   const Linear& joint = q_ ? *q_ : *qkv_;
@@ -64,18 +63,22 @@ Tensor SelfAttention::mix(const Tensor& x, const Segments& graphs, const Segment
     k = parts[1];
     v = parts[2];
   }
+  if (angles.cosine.defined()) {
+    q = turned_by_order(q, 2, angles);
+    k = turned_by_order(k, 2, angles);
+  }
   const Tensor y = scope_ == AttentionScope::hierarchical
                        ? hierarchical_attention(q, k, v, graphs, objects, scale)
                        : ragged_attention(q, k, v, graphs, scale);
   return y.reshape({n, heads_ * head_width_});
 }
 
-Tensor SelfAttention::operator()(const Tensor& x, const Segments& graphs, const Segments& objects) const {
-  return (*out_)(mix(x, graphs, objects));
+Tensor SelfAttention::operator()(const Tensor& x, const Nodes& nodes) const {
+  return (*out_)(mix(x, nodes));
 }
 
-Tensor SelfAttention::without_bias(const Tensor& x, const Segments& graphs, const Segments& objects) const {
-  return out_->without_bias(mix(x, graphs, objects));
+Tensor SelfAttention::without_bias(const Tensor& x, const Nodes& nodes) const {
+  return out_->without_bias(mix(x, nodes));
 }
 
 Work SelfAttention::work(double graph_nodes, double object_nodes) const {
@@ -107,25 +110,25 @@ Tensor Block::residual(const Tensor& x, const Tensor& branch, const BranchFactor
   return x + (factors.rows.defined() ? y * factors.rows.unsqueeze(1) : y);
 }
 
-Tensor Block::composed(const Tensor& x, const Segments& graphs, const Segments& objects) const {
-  const Tensor attended = (*attention_)(normalise_layer(x), graphs, objects);
-  const Tensor mixed = residual(x, attended, factors(x, graphs));
+Tensor Block::composed(const Tensor& x, const Nodes& nodes) const {
+  const Tensor attended = (*attention_)(normalise_layer(x), nodes);
+  const Tensor mixed = residual(x, attended, factors(x, nodes.graphs));
   const Tensor branch = (*mlp_)(normalise_layer(mixed));
-  return residual(mixed, branch, factors(x, graphs));
+  return residual(mixed, branch, factors(x, nodes.graphs));
 }
 
-Tensor Block::operator()(const Tensor& input, const Segments& graphs, const Segments& objects) const {
+Tensor Block::operator()(const Tensor& input, const Nodes& nodes) const {
   // On a GPU autocast keeps the stream below float32, which the ops of more than one step do not take.
   if (UseReferences::active() ||
       (at::autocast::is_autocast_enabled(input.device().type()) && !input.is_cpu())) {
-    return composed(input, graphs, objects);
+    return composed(input, nodes);
   }
   const Tensor x = widened(input);
-  const Tensor attended = widened(attention_->without_bias(frame_norm(x, {}), graphs, objects));
+  const Tensor attended = widened(attention_->without_bias(frame_norm(x, {}), nodes));
   const auto [sum, normed] =
-      add_branch_and_norm(x, attended, attention_->output_bias(), {}, factors(x, graphs));
+      add_branch_and_norm(x, attended, attention_->output_bias(), {}, factors(x, nodes.graphs));
   const Tensor branch = widened(mlp_->without_bias(normed));
-  return add_branch(sum, branch, mlp_->output_bias(), factors(x, graphs));
+  return add_branch(sum, branch, mlp_->output_bias(), factors(x, nodes.graphs));
 }
 
 Work Block::work(double graph_nodes, double object_nodes) const {
@@ -172,8 +175,12 @@ Named Transformer::forward(const Points& points) {
   }
   // The residual stream keeps the weights' precision under autocast.
   Tensor x = (*in_)(scalars.defined() ? at::cat({scalars, coordinates}, 1) : coordinates).to(dtype);
+  Nodes nodes{points.graphs, points.objects, {}};
+  if (options.rotary) {
+    nodes.angles = order_angles(numbers_in(points.graphs), head_width_of(options), *options.rotary, dtype);
+  }
   for (const auto& block : blocks_) {
-    x = (*block)(x, points.graphs, points.objects);
+    x = (*block)(x, nodes);
   }
   const Tensor all = (*out_)(x).to(dtype);
   Named outputs;
@@ -193,8 +200,17 @@ Symmetry Transformer::symmetry() const {
   if (options.centre) {
     symmetry.exact.push_back({Claim::Of::translations, "translations", nullptr});
   }
-  symmetry.exact.push_back({Claim::Of::permutations, "permutations", nullptr});
+  if (!options.rotary) {
+    symmetry.exact.push_back({Claim::Of::permutations, "permutations", nullptr});
+  }
   return symmetry;
+}
+
+ForeignWeights Transformer::translated(const NamedTensors& state_dict,
+                                       const ForeignRecord& /*record*/) const {
+  NamedTensors ours = state_dict;  // their frequencies follow from `rotary`
+  std::erase_if(ours, [](const auto& entry) { return entry.first.ends_with(".pos_encoding.inv_freq"); });
+  return {ours};
 }
 
 Work Transformer::work() const {

@@ -8,9 +8,18 @@
 #include "weyl/nn/derived.h"
 #include "weyl/nn/fourier_features.h"
 #include "weyl/nn/mlp.h"
+#include "weyl/nn/order_encoding.h"
 #include "weyl/ops/frames/frame_norm.h"
 
 namespace weyl::transformer {
+
+/// What every block of one forward pass knows of the nodes. `objects` are read with hierarchical attention alone; `angles` are
+/// undefined without `rotary`.
+struct Nodes {
+  const Segments& graphs;
+  const Segments& objects;
+  OrderAngles angles;  // of a node's number in its graph
+};
 
 /// Self-attention inside each graph, multi-head or multi-query, scale 1/sqrt(head_width); hierarchical, half of the heads
 /// inside objects. The last axis of the query projection (and of `linear`) is laid out (head_width, heads), heads
@@ -22,9 +31,9 @@ class SelfAttention : public Module {
  public:
   explicit SelfAttention(const Options& options);
   /// (N, C) -> (N, C). ShapeError: hierarchical attention without objects.
-  Tensor operator()(const Tensor& x, const Segments& graphs, const Segments& objects) const;
+  Tensor operator()(const Tensor& x, const Nodes& nodes) const;
   /// The same before the bias of the output projection is added.
-  Tensor without_bias(const Tensor& x, const Segments& graphs, const Segments& objects) const;
+  Tensor without_bias(const Tensor& x, const Nodes& nodes) const;
   const Tensor& output_bias() const { return out_->bias(); }
   /// Of a token, in a graph and an object of so many.
   Work work(double graph_nodes, double object_nodes) const;
@@ -35,8 +44,7 @@ class SelfAttention : public Module {
  private:
   /// The rows (P, head_width, heads) of a projection's weight or bias as (P, heads, head_width).
   Tensor heads_first(const Derived& kept, const Tensor& rows) const;
-  Tensor mix(const Tensor& x, const Segments& graphs,
-             const Segments& objects) const;  // (N, heads head_width)
+  Tensor mix(const Tensor& x, const Nodes& nodes) const;  // (N, heads head_width)
 
   AttentionScope scope_;
   int64_t heads_, head_width_;
@@ -49,14 +57,14 @@ class SelfAttention : public Module {
 class Block : public Module {
  public:
   explicit Block(const Options& options);
-  /// (N, C) -> (N, C). `objects` are read with hierarchical attention alone.
-  Tensor operator()(const Tensor& x, const Segments& graphs, const Segments& objects = {}) const;
+  /// (N, C) -> (N, C).
+  Tensor operator()(const Tensor& x, const Nodes& nodes) const;
   /// Of a token, in a graph and an object of so many; with none of its weights alone.
   Work work(double graph_nodes, double object_nodes) const;
 
  private:
   /// The definition, step by step.
-  Tensor composed(const Tensor& x, const Segments& graphs, const Segments& objects) const;
+  Tensor composed(const Tensor& x, const Nodes& nodes) const;
   Tensor residual(const Tensor& x, const Tensor& branch, const BranchFactors& factors) const;
   /// Of a branch, drawn anew where the block trains.
   BranchFactors factors(const Tensor& x, const Segments& graphs) const;
@@ -67,7 +75,7 @@ class Block : public Module {
 };
 
 /// The plain transformer, control of every comparison: it reads coordinates as numbers and knows no symmetry
-/// but the order of nodes (and translations, when positions are centred). Each node's numbers are its
+/// but the order of nodes (which `rotary` reads) and translations, when positions are centred. Each node's numbers are its
 /// scalars, its position and its vectors (or random Fourier features of position and vectors together). Names
 /// are those of the public baseline: linear_in, blocks.<i>.attention, blocks.<i>.mlp, linear_out; there is no
 /// final norm. `linear_out` gives all outputs in the order of the interface, one after the other; outputs of
@@ -80,6 +88,8 @@ class Transformer : public PointsModel {
   Symmetry symmetry() const override;
   Work work() const override;
   bool looks_inside_objects() const override { return options.attention == AttentionScope::hierarchical; }
+  /// The names of the public baseline are ours; the frequencies of its rotary encoding are left out.
+  ForeignWeights translated(const NamedTensors& state_dict, const ForeignRecord& record) const override;
 
   const Options options;
 

@@ -11,12 +11,18 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
+#include "weyl/core/random_tensor.h"
 #include "weyl/models/constant_weights.h"
+#include "weyl/study/audit/audit.h"
+#include "weyl/study/audit/own_image.h"
 
 namespace weyl {
 namespace {
 
 constexpr double constant_below = 1e-8;
+
+/// How often what an output is computed from is displaced by its rounding. The largest difference counts.
+constexpr int64_t displacements = 2;
 
 /// Graphs without a volume have no stress: every number of it is NaN.
 bool may_be_absent(const Quantity& q) {
@@ -59,6 +65,26 @@ double audited_difference(const Tensor& a, const Tensor& b, bool cells) {
   }
   const Tensor off = (a - b).abs();
   return cells ? std::sqrt(off.flatten(1).square().mean(1).max().item<double>()) : off.max().item<double>();
+}
+
+/// Moves each row (the last axis) of a tensor by up to `size` of its largest number, in directions of its own.
+void displace_rows(Tensor& x, double size, Stream& stream) {
+  if (x.defined() && x.numel() > 0) {
+    const Tensor largest = std::get<0>(x.abs().max(-1, true));
+    x = x + size * largest * uniform_tensor(x.sizes().vec(), -1, 1, stream);
+  }
+}
+
+/// The samples in float64, their places, vectors and multivectors displaced by up to `size` of themselves: moving them
+/// rounds each number a few times, by half of that.
+Batch displaced(const Batch& samples, double size, Stream& stream) {
+  Batch batch = to(samples, at::kCPU, at::kDouble);
+  if (auto* points = std::get_if<Points>(&batch.input)) {
+    for (Tensor* x : {&points->positions, &points->vectors, &points->multivectors}) {
+      displace_rows(*x, size, stream);
+    }
+  }
+  return batch;
 }
 
 }  // namespace
@@ -141,6 +167,42 @@ void Auditor::set_dtype(at::ScalarType dtype) {
     present_.push_back(may_be_absent(quantity(i)) ? rows_with_values(base_.at(i)) : Tensor());
     scales_.push_back(root_mean_square(those_present(base_[i], i), quantity(i), of_cells(i)));
   }
+  find_resolved();
+}
+
+/// An output that is a small difference of large numbers, the slow turn of a body that flies fast or energies that hardly
+/// differ, has lost its last digits whatever a model does: relative to its own spread alone none could be exact. How
+/// many is found in float64, so that no error of the dtype's own kernels makes its limit wider; in float64 itself the
+/// displacements are magnified, and count to first order.
+void Auditor::find_resolved() {
+  const bool wide = dtype_ == at::kDouble;
+  const double step = wide ? 0x1p-52 : 0x1p-23, times = wide ? 0x1p20 : 1;
+  const double limit = wide ? AuditOptions().tolerance_float64 : widest_float32;
+  const std::vector<Tensor>& base = wide ? base_ : base_in_float64();
+  resolved_.assign(labels_.size(), 0);
+  const at::ScalarType dtype = std::exchange(dtype_, at::kDouble);
+  for (int64_t k = 0; k < displacements; ++k) {
+    Stream stream(seed_, "audit rounding", {static_cast<uint64_t>(k)});
+    convert(dtype_);
+    for (const Parameter& p : model_.parameters()) {
+      const Tensor weight = p.tensor.detach();
+      if (weight.is_floating_point()) {
+        const Tensor share = times * step * uniform_tensor(weight.sizes().vec(), -1, 1, stream);
+        weight.add_(weight * share.to(weight.device()));
+      }
+    }
+    model_.train(false);  // what was made of the weights before is made anew
+    const std::vector<Tensor> values = evaluate(displaced(rounded_, times * step, stream));
+    for (size_t i = 0; i < labels_.size(); ++i) {
+      const double moved =
+          audited_difference(those_present(values[i], i), those_present(base[i], i), of_cells(i)) / times;
+      if (std::isfinite(moved)) {
+        resolved_[i] = std::max(resolved_[i], rounding_allowed * moved / limit);
+      }
+    }
+  }
+  dtype_ = dtype;
+  convert(dtype_);
 }
 
 Tensor Auditor::those_present(const Tensor& values, size_t output) const {
@@ -176,20 +238,38 @@ std::vector<double> Auditor::rounding() {
   for (size_t i = 0; i < labels_.size(); ++i) {
     if (!constant(i)) {
       const double moved =
-          audited_difference(those_present(base_[i], i), those_present(wide[i], i), of_cells(i)) / scales_[i];
+          audited_difference(those_present(base_[i], i), those_present(wide[i], i), of_cells(i)) / scale(i);
       found[i] = std::isfinite(moved) ? moved : 0;
     }
   }
   return found;
 }
 
-std::vector<double> Auditor::errors(const Transformation& transformation) {
+/// Calls f(Moved) for each round of elements, as long as it returns true.
+template <class F>
+void Auditor::each_round(const Transformation& transformation, const F& f) {
   const int64_t B = std::max<int64_t>(1, rounded_.count());
   const int64_t rounds = std::max<int64_t>(2, (std::max(elements_, transformation.order) + B - 1) / B);
-  std::vector<double> worst(labels_.size(), 0);
-  for (int64_t round = 0; round < rounds; ++round) {
+  bool more = true;
+  for (int64_t round = 0; more && round < rounds; ++round) {
     Stream stream(seed_, "audit " + transformation.name, {static_cast<uint64_t>(round)});
-    const Moved moved = transformation.apply(rounded_, round, stream);
+    more = f(transformation.apply(rounded_, round, stream));
+  }
+}
+
+bool Auditor::changes_nothing(const Transformation& transformation, const Symmetry& symmetry,
+                              const Schema& schema) {
+  bool same = true;
+  each_round(transformation, [&](const Moved& moved) {
+    same = are_own_images(rounded_, moved.batch, symmetry, schema);
+    return same;
+  });
+  return same;
+}
+
+std::vector<double> Auditor::errors(const Transformation& transformation) {
+  std::vector<double> worst(labels_.size(), 0);
+  each_round(transformation, [&](const Moved& moved) {
     const std::vector<Tensor> seen = evaluate(moved.batch);
     const std::vector<Tensor> expected = act(moved, outputs_before(moved));
     for (size_t i = 0; i < labels_.size(); ++i) {
@@ -199,10 +279,11 @@ std::vector<double> Auditor::errors(const Transformation& transformation) {
       }
       const double difference =
           audited_difference(those_present(seen[i], i), those_present(expected[i], i), of_cells(i));
-      const double error = difference / scales_[i];
+      const double error = difference / scale(i);
       worst[i] = std::isfinite(error) ? std::max(worst[i], error) : std::numeric_limits<double>::infinity();
     }
-  }
+    return true;
+  });
   return worst;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -22,27 +23,35 @@ class Auditor {
   void set_dtype(at::ScalarType dtype);
 
   /// How far rounding in the dtype moves each output from float64, on the samples as they are: max |f(x) - f_64(x)| /
-  /// rms(f(x)); 0 in float64, and for an output that is constant or not finite.
+  /// scale; 0 in float64, and for an output that is constant or not finite.
   std::vector<double> rounding();
 
   const std::vector<std::string>& labels() const { return labels_; }
   bool constant(size_t output) const;  // a root mean square below 1e-8, in this dtype or in float64
   bool absent(size_t output) const;    // no sample has it: a stress, where none has a volume
 
-  /// max |f(g x) - g f(x)| / rms(f(x)) of each output, over samples and elements. For outputs of the cells of a grid
-  /// |.| is the root mean square over a sample's cells, not the largest. The error is infinite for a constant output
-  /// and where an output is not finite. A graph without a volume has no stress, which is NaN before and after and does
-  /// not count.
+  /// max |f(g x) - g f(x)| / scale of each output, over samples and elements. The scale is rms(f(x)) or, where that is
+  /// larger, what rounding of weights and samples alone may do to f(x), over the widest limit of the dtype. For outputs of
+  /// the cells of a grid |.| is the root mean square over a sample's cells, not the largest. The error is infinite for a
+  /// constant output and where an output is not finite. A graph without a volume has no stress, which is NaN before and
+  /// after and does not count.
   std::vector<double> errors(const Transformation& transformation);
+
+  /// Whether each sample equals each of its images under these elements, up to what the model claims (own_image.h).
+  bool changes_nothing(const Transformation& transformation, const Symmetry& symmetry, const Schema& schema);
 
  private:
   const Quantity& quantity(size_t i) const { return i < raw_.size() ? raw_[i] : predicted_[i - raw_.size()]; }
+  double scale(size_t i) const { return std::max(scales_[i], resolved_[i]); }
   bool of_cells(size_t i) const {
     return std::holds_alternative<Grid>(samples_.input) && quantity(i).level == Level::node;
   }
   void convert(at::ScalarType dtype);
   void restore();
   void find_constants();
+  void find_resolved();
+  template <class F>
+  void each_round(const Transformation& transformation, const F& f);
   std::vector<Tensor> evaluate(const Batch& batch);
   const std::vector<Tensor>& base_in_float64();
   std::vector<Tensor> outputs_before(const Moved& moved);
@@ -61,8 +70,9 @@ class Auditor {
   at::ScalarType kept_dtype_, dtype_ = at::kFloat;
   bool kept_training_;
   std::vector<double> scales_;
-  std::vector<bool> constant_;   // in float64
-  std::vector<Tensor> present_;  // the rows of each output that are not NaN, where NaN is no fault
+  std::vector<double> resolved_;  // the least scale of each output that rounding lets be judged
+  std::vector<bool> constant_;    // in float64
+  std::vector<Tensor> present_;   // the rows of each output that are not NaN, where NaN is no fault
 };
 
 }  // namespace weyl

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "weyl/models/model.h"
+#include "weyl/study/audit/audit.h"
+
+namespace weyl {
+
+/// What an audit found, in a few sentences for who does not read tables: under what the model is exact, or is not though it
+/// claims to be; how far off it is under what else was tried; and what both mean for who uses its answers.
+/// `claimed`: what was audited. `answers`: what users get, the predictions of the task or the model's outputs.
+/// `augmented`: whether training has turned its samples.
+std::vector<std::string> summary_of(const AuditReport& report, const Symmetry& claimed,
+                                    std::span<const Quantity> answers, bool augmented);
+
+}  // namespace weyl
