@@ -1,6 +1,8 @@
 // `weyl compare`: what runs on the same data come to, side by side, and what is not compared.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdio>
 #include <fstream>
 
 #include "tests/app/nbody.h"
@@ -85,6 +87,67 @@ TEST_F(Compare, PrintsATable) {
        {"parameters (real)", "FLOPs", "FLOPs (nominal)", "test mse / length^2", "platonic", "transformer"}) {
     EXPECT_NE(outcome.out.find(words), std::string::npos) << words << " in\n" << outcome.out;
   }
+}
+
+// Runs that differ by their seed alone are one row, and the same table stands in each file.
+TEST_F(Compare, SeedsAreOneRowWithMeanAndSpread) {
+  const std::string nasty = "<img src=x onerror=alert(1)>|&$_x^{2}%#";
+  double losses[3] = {};
+  for (int seed = 1; seed <= 2; ++seed) {
+    const std::string name = "platonic-" + std::to_string(seed);
+    const Outcome trained =
+        weyl("train c.toml --threads 1 --out " + name + " train.seed=" + std::to_string(seed));
+    ASSERT_EQ(trained.code, 0) << trained.err;
+    losses[seed] = Json::parse(contents(folder() + "/" + name + "/result.json"), "result.json")
+                       .find("test")
+                       ->find("metrics")
+                       ->find("mse")
+                       ->find("value")
+                       ->number_or(0);
+  }
+  fs::copy(folder() + "/transformer", folder() + "/" + nasty, fs::copy_options::recursive);
+  const Outcome outcome =
+      weyl("compare platonic-1 '" + nasty + "' platonic-2 transformer --out seeds --json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  const Json json = Json::parse(outcome.out, "stdout");
+  EXPECT_EQ(json.find("runs")->items().size(), 4u);
+  const auto& rows = json.find("rows")->items();
+  ASSERT_EQ(rows.size(), 3u);  // one training twice is no spread
+  EXPECT_EQ(rows[0].find("name")->string_or(""), "platonic-*");
+  EXPECT_EQ(rows[0].find("seeds")->items().at(1).number_or(0), 2);
+  EXPECT_EQ(rows[0].find("runs")->items().at(1).string_or(""), "platonic-2");
+  const Json& mse = *rows[0].find("metrics")->find("mse");
+  const double mean = (losses[1] + losses[2]) / 2, spread = std::abs(losses[1] - losses[2]) / std::sqrt(2);
+  EXPECT_NE(losses[1], losses[2]);
+  EXPECT_DOUBLE_EQ(mse.find("mean")->number_or(0), mean);
+  EXPECT_NEAR(mse.find("spread")->number_or(0), spread, 1e-12 * mean);
+  EXPECT_EQ(mse.find("least")->number_or(0), std::min(losses[1], losses[2]));
+  EXPECT_EQ(mse.find("runs")->number_or(0), 2);
+  EXPECT_EQ(mse.find("unit")->string_or(""), "length^2");
+  EXPECT_EQ(rows[1].find("metrics")->find("mse")->find("spread")->dump(), "null");
+  EXPECT_EQ(json.find("files")->items().size(), 6u);
+
+  const std::string page = contents(folder() + "/seeds/compare.html"), at = folder() + "/seeds/compare";
+  EXPECT_EQ(page.find("<img src=x"), std::string::npos);
+  EXPECT_NE(page.find("&lt;img src=x onerror=alert(1)&gt;"), std::string::npos);
+  EXPECT_NE(page.find("data:image/svg+xml;base64,"), std::string::npos);
+  EXPECT_EQ(page.find("http"), page.find("http-equiv"));  // the page loads nothing
+  const auto number = [](double value, const char* format) {
+    char text[32];
+    std::snprintf(text, sizeof text, format, value);
+    return std::string(text);
+  };
+  const std::string cell = number(mean, "%.5g") + " ± " + number(spread, "%.2g");
+  EXPECT_NE(page.find(cell), std::string::npos) << cell;
+  EXPECT_NE(contents(at + ".md").find("| platonic-\\* | 2 | platonic |"), std::string::npos)
+      << contents(at + ".md");
+  EXPECT_NE(contents(at + ".md").find(cell), std::string::npos);
+  EXPECT_NE(contents(at + ".csv").find("test mse / length^2,\"test mse / length^2, spread\""),
+            std::string::npos)
+      << contents(at + ".csv");
+  EXPECT_NE(contents(at + ".tex").find(number(mean, "%.5g") + " $\\pm$ "), std::string::npos);
+  EXPECT_NE(contents(at + ".tex").find("\\textless{}img"), std::string::npos);
+  EXPECT_NE(weyl("compare platonic-1 platonic-2").out.find(cell), std::string::npos);
 }
 
 TEST_F(Compare, DoesNotCompareRunsOnOtherTestData) {

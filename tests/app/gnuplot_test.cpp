@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -13,6 +15,8 @@
 #include "weyl/app/draw/gnuplot.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/random.h"
+#include "weyl/data/images/image.h"
 
 namespace weyl {
 namespace gnuplot_test {
@@ -225,6 +229,65 @@ TEST(Gnuplot, DrawsOverlaysOfMasksAndOfNone) {
   draw(figure, place("nothing"));
   figure.truth.pop_back();
   EXPECT_THROW(draw(figure, place("short")), Error);
+}
+
+/// Where in a picture an image lies cell by cell, each `scale` pixels wide: the share of its pixels that are true, by place,
+/// where that is nearly all of them. Cell `but` does not count.
+std::vector<double> places_of(const Array& picture, const OverlayFigure& f, int64_t scale, int64_t but) {
+  const auto* pixels = reinterpret_cast<const uint8_t*>(picture.bytes.data());
+  const int64_t H = f.height * scale, W = f.width * scale, across = picture.shape[1];
+  std::vector<double> found;
+  for (int64_t place = 0; place + (H - 1) * across + W <= picture.shape[0] * across; ++place) {
+    int64_t wrong = 0, all = 0;
+    const auto look = [&](int64_t y) {
+      for (int64_t x = 0; x < W && 50 * wrong <= H * W; ++x) {
+        const int64_t cell = (y / scale) * f.width + x / scale;
+        if (cell != but) {
+          ++all;
+          wrong += std::memcmp(pixels + 3 * (place + y * across + x), &f.image[3 * cell], 3) != 0 ? 1 : 0;
+        }
+      }
+    };
+    look(H / 2);  // of most places this is enough to see
+    if (2 * wrong > all) {
+      continue;
+    }
+    wrong = all = 0;
+    for (int64_t y = 0; y < H; ++y) {
+      look(y);
+    }
+    if (50 * wrong <= H * W) {
+      found.push_back(1 - static_cast<double>(wrong) / static_cast<double>(all));
+    }
+  }
+  return found;
+}
+
+// Rectangles of gnuplot's let white through: a constant 61 was drawn as 108 to 122.
+TEST(Gnuplot, OverlaysHaveTheGreysOfTheImage) {
+  Stream stream(11, "greys");
+  const std::vector<double> three_true{1, 1, 1};
+  for (const auto& [height, width] : {std::pair<int64_t, int64_t>{29, 29}, {17, 40}}) {
+    OverlayFigure f;
+    f.height = height;
+    f.width = width;
+    f.classes = {"none", "rim"};
+    f.title = "case a, axial slice 3 of 9";
+    for (int64_t i = 0; i < height * width; ++i) {
+      f.image.insert(f.image.end(), 3, static_cast<uint8_t>(10 + 61 * stream.below(4)));
+    }
+    f.truth = f.prediction = std::vector<uint8_t>(static_cast<size_t>(height * width));
+    const int64_t scale = 360 / std::max(height, width), middle = height / 2 * width + width / 2;
+    draw(f, place("greys"));
+    EXPECT_EQ(places_of(read_image(place("greys.png")), f, scale, -1), three_true)
+        << height << " x " << width;
+    // A mask changes its own cells alone.
+    f.truth[static_cast<size_t>(middle)] = 1;
+    draw(f, place("masked"));
+    const Array masked = read_image(place("masked.png"));
+    EXPECT_EQ(places_of(masked, f, scale, middle), three_true) << height << " x " << width;
+    EXPECT_EQ(std::ranges::count(places_of(masked, f, scale, -1), 1.0), 2);
+  }
 }
 
 // What a class, a column or a file may be called, all of it at once or one by one: nothing runs, nothing hangs, and every

@@ -5,6 +5,7 @@
 
 #include "tests/app/program.h"
 #include "weyl/core/json.h"
+#include "weyl/core/safetensors.h"
 #include "weyl/data/images/image.h"
 
 namespace weyl {
@@ -58,6 +59,9 @@ TEST(GridsProgram, TrainsASegmentationAndDrawsItsConfusionAndOverlays) {
   if (plotted.code == 0) {  // gnuplot is optional
     EXPECT_TRUE(fs::exists(folder + "/drawn/confusion.svg"));
     EXPECT_TRUE(fs::exists(folder + "/drawn/overlay_0.png"));
+    const auto metadata = SafetensorsFile(folder + "/run/plots/overlay_0.safetensors").header().metadata;
+    EXPECT_TRUE(metadata.at("title").starts_with("case ")) << metadata.at("title");
+    EXPECT_TRUE(metadata.at("predicted").starts_with("predicted, Dice ")) << metadata.at("predicted");
   }
   const Json eval = Json::parse(weyl_program("eval run --json", folder).out, "stdout");
   double cells = 0;

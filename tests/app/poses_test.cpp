@@ -77,6 +77,12 @@ TEST(PosesProgram, TrainsCompletesAndAuditsSequencesOfPoses) {
   EXPECT_TRUE(contents(folder + "/run/plots/parity_element_rotation.csv")
                   .starts_with("element_rotation / rad,predicted element_rotation / rad\n"));
   EXPECT_FALSE(std::filesystem::exists(folder + "/run/plots/parity_element.csv"));
+  EXPECT_NE(
+      contents(folder + "/run/plots/parity_element_rotation.svg").find("seen from the pose beside the gap"),
+      std::string::npos);
+  // A share of right answers is drawn on a linear axis, from 0 or near it, whose numbers are evenly spaced.
+  EXPECT_NE(contents(folder + "/run/plots/learning_curve.svg").find(">flanking_accuracy / no unit<"),
+            std::string::npos);
   const Json result = Json::parse(trained.out, "stdout");
   EXPECT_EQ(result.find("best")->find("metric")->string_or(""), "pose_error");
   EXPECT_NE(result.find("test")->find("metrics")->find("flanking_accuracy"), nullptr);

@@ -1,6 +1,7 @@
 // `weyl scale plot` and `weyl scale report`: which pictures fits and runs give, what is left out with a word, foreign words.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
 #include <map>
 #include <set>
@@ -155,6 +156,103 @@ TEST_F(ScaleFigures, LeavesOutWhatIsNotKnown) {
     EXPECT_NE(outcome.err.find(words), std::string::npos) << words << "\n" << outcome.err;
   }
   EXPECT_FALSE(std::filesystem::exists(at("laws/ratios.svg")));
+}
+
+// N and D that rise together tell no law: its ratios say nothing, and wherever it is shown this is said first.
+TEST_F(ScaleFigures, SayFirstWhetherTheLawIsDetermined) {
+  std::ofstream csv(at("line.csv"));
+  csv << contents(at("runs.csv"));
+  for (int k = 0; k < 8; ++k) {
+    const double N = 1e5 * std::pow(2, k), D = 20 * N;
+    csv << "alike," << N << "," << D << "," << (1 + 0.01 * (k % 3)) * (2 / std::sqrt(N) + 80 / std::sqrt(D))
+        << "," << 6 * N * D << "\n";
+  }
+  csv.close();
+  const char* verdict = "law not determined: alike; law determined: baseline, equivariant";
+  const Outcome fitted = weyl("fit line.csv --bootstraps 100 --out line.json");
+  ASSERT_EQ(fitted.code, 0) << fitted.err;
+  EXPECT_TRUE(fitted.out.starts_with(std::string(verdict) + "\n")) << fitted.out.substr(0, 300);
+  const std::string file = contents(at("line.json"));
+  EXPECT_TRUE(file.starts_with("{\n  \"determined\": [\n")) << file.substr(0, 300);
+  const Json fit = Json::parse(file, "line.json");
+  const Json& doubted = fit.find("determined")->items().at(2);
+  EXPECT_EQ(doubted.find("determined")->dump(), "false");
+  EXPECT_NE(doubted.find("reason")->string_or("").find("rise together"), std::string::npos);
+
+  const Outcome plotted = weyl("plot line.json --out line");
+  ASSERT_EQ(plotted.code, 0) << plotted.err;
+  EXPECT_EQ(count(plotted.err, "the runs do not determine the law of alike"), 2u) << plotted.err;
+  for (const char* name : {"isoflops", "loss_over_compute", "best_sizes", "ratios"}) {
+    EXPECT_NE(contents(at(std::string("line/") + name + ".svg")).find(verdict), std::string::npos) << name;
+  }
+  const std::string ratios = contents(at("line/ratios.svg"));
+  EXPECT_NE(ratios.find("baseline over equivariant"), std::string::npos);
+  EXPECT_EQ(ratios.find("over alike"), std::string::npos);
+  EXPECT_EQ(ratios.find("alike over"), std::string::npos);
+
+  const Outcome outcome = weyl("report line.csv --fit line.json --out told.html --json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_TRUE(outcome.out.starts_with("{\n  \"determined\": [")) << outcome.out;
+  EXPECT_EQ(Json::parse(outcome.out, "stdout").find("files")->items().size(), 4u);
+  const std::string page = contents(at("told.html"));
+  EXPECT_LT(page.find("<td>alike</td><td>not determined</td>"), page.find("<h2>"));
+  EXPECT_TRUE(contents(at("told.md")).starts_with("## Whether the runs determine the law\n"));
+  EXPECT_NE(contents(at("told.csv")).find("\n# Ratios\n"), std::string::npos);
+  EXPECT_NE(contents(at("told.tex")).find("alike & not determined & the runs do not"), std::string::npos);
+  refused("report line.csv --fit line.json --out told.html", 2, "told.html: exists already");
+  std::filesystem::remove(at("told.html"));
+  refused("report line.csv --fit line.json --out told.html", 2, "told.md: exists already");
+  refused("report line.csv --fit line.json --out told.md --force", 2, "its tables come to that name");
+  // The table of runs keeps its name.
+  ASSERT_EQ(weyl("report line.csv --fit line.json --out line.html -q").code, 0);
+  EXPECT_TRUE(std::filesystem::exists(at("line-tables.csv")));
+}
+
+// Captions name what there is: without resamples nothing is shaded.
+TEST_F(ScaleFigures, SayShadedWhereSomethingIs) {
+  ASSERT_EQ(weyl("fit runs.csv --bootstraps 0 --out bare.json -q").code, 0);
+  ASSERT_EQ(weyl("plot bare.json --out bare -q").code, 0);
+  ASSERT_EQ(weyl("plot fit.json --out shades -q").code, 0);
+  for (const char* name : {"loss_over_compute", "best_sizes", "ratios"}) {
+    EXPECT_EQ(contents(at(std::string("bare/") + name + ".svg")).find("shaded"), std::string::npos) << name;
+    EXPECT_NE(contents(at(std::string("shades/") + name + ".svg")).find("shaded: 95 % intervals"),
+              std::string::npos)
+        << name;
+  }
+}
+
+// A mean over two budgets is the loss of neither.
+TEST_F(ScaleFigures, DataScalingIsOfOneBudget) {
+  for (const bool stated : {true, false}) {
+    std::ofstream csv(at("mixed.csv"));
+    csv << "system,parameters,tokens,unique_tokens,loss" << (stated ? ",budget\n" : "\n");
+    for (const int budget : {100'000, 1'000'000}) {
+      for (const int unique : {100, 1000}) {
+        for (const double noise : {0.9, 1.0}) {
+          csv << "a,50," << budget << "," << unique << "," << noise * (budget == 100'000 ? 4.0 : 1.0) / unique
+              << (stated ? "," + std::to_string(budget) : "") << "\n";
+        }
+      }
+    }
+    csv.close();
+    const std::string name = stated ? "stated" : "silent";
+    const Outcome report = weyl("report mixed.csv --bootstraps 0 -q --json --out " + name + ".html");
+    ASSERT_EQ(report.code, 0);
+    const Json verdict = Json::parse(report.out, "stdout").find("determined")->items().at(0);
+    EXPECT_EQ(verdict.find("system")->string_or(""), "a");
+    EXPECT_EQ(verdict.find("determined")->dump(), "false");
+    ASSERT_EQ(weyl("plot mixed.csv --bootstraps 0 -q --out " + name).code, 0);
+    const std::string table = contents(at(name + ".csv")), picture = contents(at(name + "/data_scaling.svg"));
+    const std::string first = stated ? "a, budget 1e05" : "a, from 1e05 tokens",
+                      second = stated ? "a, budget 1e06" : "a, from 1e06 tokens";
+    EXPECT_NE(table.find("unique tokens,\"" + first + "\",\"" + second +
+                         "\"\n100,\"0.03795 (0.036, "
+                         "0.04)\",\"0.009487 (0.009, 0.01)\"\n"),
+              std::string::npos)
+        << table;
+    EXPECT_NE(picture.find(first), std::string::npos);
+    EXPECT_NE(picture.find(second), std::string::npos);
+  }
 }
 
 TEST_F(ScaleFigures, ShowsSystemsWithoutALaw) {

@@ -109,6 +109,29 @@ TEST_F(ScaleFit, ALossThatTheOtherNeverComesToIsNull) {
   EXPECT_EQ(people.out.find("inf"), std::string::npos) << people.out;
 }
 
+// Sizes of which one alone is worse want A and alpha without bound: "A inf" is no fit.
+TEST_F(ScaleFit, AnInfiniteCoefficientIsNoFit) {
+  std::ofstream csv(folder() + "/cliff.csv");
+  csv << "system,parameters,tokens,loss,flops\n";
+  for (int n = 0; n < 4; ++n) {
+    for (int d = 0; d < 5; ++d) {
+      const double N = 1e15 * std::pow(2, n), D = 1e11 * std::pow(2, d);
+      csv << "x," << N << "," << D << "," << 80 / std::sqrt(D) + (n == 0 ? 1 : 0) << "," << 6 * N * D << "\n";
+    }
+  }
+  csv.close();
+  const Outcome outcome = weyl("cliff.csv --bootstraps 100 --hold-out --out cliff.json");
+  ASSERT_EQ(outcome.code, 0) << outcome.err;
+  EXPECT_EQ(outcome.out.find("inf"), std::string::npos) << outcome.out;
+  EXPECT_TRUE(outcome.out.starts_with("law not determined: x\n")) << outcome.out;
+  EXPECT_NE(outcome.err.find("no finite coefficients"), std::string::npos) << outcome.err;
+  const Json json = Json::parse(contents(folder() + "/cliff.json"), "cliff.json");
+  EXPECT_EQ(json.find("determined")->items().at(0).find("determined")->dump(), "false");
+  EXPECT_EQ(json.find("systems")->items().at(0).find("A")->dump(), "null");
+  const Outcome plotted = weyl_program("scale plot cliff.json --out cliff", folder());
+  EXPECT_TRUE(plotted.code == 0 || plotted.code == 3) << plotted.err;
+}
+
 TEST_F(ScaleFit, ALossThatRisesHasOneSign) {
   std::ofstream csv(folder() + "/rising.csv");
   csv << "system,parameters,tokens,loss,flops,budget\n";

@@ -24,6 +24,17 @@ TEST(ShownMetrics, PartsOfAnotherComeLast) {
             (Names{"iou", "dice", "dice_core"}));
 }
 
+TEST(ShownMetrics, SharesAreToldByTheirNames) {
+  for (const char* share : {"accuracy", "accuracy_cat", "balanced_accuracy", "dice", "dice_pooled_core",
+                            "iou_rim", "force_cosine", "flanking_accuracy"}) {
+    EXPECT_TRUE(is_share(share)) << share;
+  }
+  for (const char* other :
+       {"mse", "cross_entropy", "inaccuracy", "relative_error", "dices_mae", "outside_chart"}) {
+    EXPECT_FALSE(is_share(other)) << other;
+  }
+}
+
 TEST(ShownMetrics, OfFewAllAndOfNoneNone) {
   EXPECT_EQ(shown_metrics({"mse"}, {"mae"}), Names{"mse"});
   EXPECT_EQ(shown_metrics({}, {"mae"}), Names{});

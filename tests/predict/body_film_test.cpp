@@ -81,6 +81,27 @@ TEST(BodyFilm, OfAttractedBodiesShowsStartAndEnd) {
   EXPECT_FALSE(film->ground.defined());
 }
 
+// A time has the unit that velocities are told by.
+TEST(BodyFilm, SaysItsTimeAndUnit) {
+  Points p;
+  p.graphs = Segments::of_sizes(std::vector<int64_t>{4, 4});
+  at::manual_seed(2);
+  p.positions = at::randn({8, 3}, at::kDouble);
+  p.vectors = at::randn({8, 1, 3}, at::kDouble);
+  Schema schema;
+  schema.interface.features = {{.name = "velocity", .kind = Kind::vector, .unit = "Å/ps"}};
+  schema.labels = {{.name = "displacement", .kind = Kind::vector, .role = Role::offset, .unit = "Å"}};
+  const InMemory data({p, {{"displacement", at::randn({8, 1, 3}, at::kDouble)}}}, schema);
+  const auto film = film_of(predictor_of({TrajectoryOptions{}}, data), sample_of(data, 1), 0.1);
+  ASSERT_TRUE(film.has_value());
+  EXPECT_EQ(film->times, (std::vector<std::string>{"start", "after 0.1 ps"}));
+  EXPECT_EQ(film->unit, "Å");
+  const auto boxes = rigid::data(2, 1);
+  const auto rigid_film = film_of(predictor_of({RigidMotionOptions{}}, *boxes), sample_of(*boxes, 0), 1);
+  ASSERT_TRUE(rigid_film.has_value());
+  EXPECT_TRUE(rigid_film->step.starts_with("1")) << rigid_film->step;
+}
+
 TEST(BodyFilm, GoesOnBeyondTheStepsThatWereTrained) {
   const auto data = rigid::data(2, 1);
   Predictor predictor = predictor_of({RigidMotionOptions{}}, *data);

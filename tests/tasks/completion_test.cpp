@@ -176,6 +176,25 @@ TEST(Completion, OutsideTheChartTheFrobeniusNormTakesOver) {
   EXPECT_NEAR(task.step(model, batch).loss.item<double>(), std::log(5 / 2.0) + 13, 1e-9);
 }
 
+// Where the missing pose lies as the first pose beside the gap sees it does not depend on where both are.
+TEST(Completion, SeenFromTheFlankMovesWithNothing) {
+  for (const LieGroup group : {LieGroup::se3, LieGroup::so3, LieGroup::aff2}) {
+    const Batch batch = sequences(group, 4);
+    const Poses& poses = std::get<Poses>(batch.input);
+    const Tensor &flank = batch.labels.at("flank"), &missing = batch.labels.at("element");
+    const Tensor seen = seen_from_flank(poses, flank, missing);
+    const Tensor beside = poses.elements.view({4, 5, missing.size(1), missing.size(1)}).select(1, 1);
+    EXPECT_LT((at::matmul(beside, seen) - missing).abs().max().item<double>(), 1e-10);
+    Stream stream(7, "moved");
+    const Tensor motion = random_elements(group, 1, 1, stream);
+    Poses moved = poses;
+    moved.elements = at::matmul(motion, poses.elements);
+    const Tensor again = seen_from_flank(moved, flank, at::matmul(motion, missing));
+    EXPECT_LT((again - seen).abs().max().item<double>(), 1e-9);
+    EXPECT_GT((at::matmul(motion, missing) - missing).abs().max().item<double>(), 1e-2);
+  }
+}
+
 TEST(Completion, AsksForPosesAndTheirLabels) {
   const Completion task({});
   Schema points;

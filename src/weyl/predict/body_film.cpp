@@ -151,7 +151,14 @@ Tensor floor_lines(const Tensor& corners, const View& view, double level) {
   return at::matmul(at::stack(lines), view.axes).flatten(1).to(at::kFloat);
 }
 
-std::optional<BodyFilm> rigid_film(const Predictor& predictor, const Batch& sample) {
+/// " s" where velocities are told in m/s, and so on: what stands behind a time. Nothing where no velocity says it.
+std::string time_unit_of(const Interface& interface) {
+  const std::string unit = unit_of(interface.features, "velocity");
+  const size_t slash = unit.rfind('/');
+  return slash == std::string::npos ? "" : " " + unit.substr(slash + 1);
+}
+
+std::optional<BodyFilm> rigid_film(const Predictor& predictor, const Batch& sample, double horizon) {
   const Points& points = std::get<Points>(sample.input);
   const Interface& interface = predictor.interface();
   const Tensor vertices = feature(points, interface, "vertices", true),
@@ -186,6 +193,7 @@ std::optional<BodyFilm> rigid_film(const Predictor& predictor, const Batch& samp
   const Tensor index = at::tensor(ends, at::kLong);
   BodyFilm film;
   film.unit = unit_of(predictor.outputs(), "displacement");
+  film.step = horizon > 0 ? text(horizon, time_unit_of(interface)) : "";
   std::vector<Tensor> pictures[2], seen;
   const int64_t later = std::min(known, most_steps);
   for (int64_t f = 0; f <= later; ++f) {
@@ -224,7 +232,8 @@ std::optional<BodyFilm> film_of_dots(const Predictor& predictor, const Batch& sa
   const Tensor end = start + found->second.to(at::kCPU, at::kDouble).reshape(start.sizes());
   const Tensor said = predictor(sample.input).at("position").to(at::kCPU, at::kDouble).reshape(start.sizes());
   BodyFilm film;
-  film.times = {"start", horizon > 0 ? text("after ", horizon) : "later"};
+  film.times = {"start",
+                horizon > 0 ? text("after ", horizon, time_unit_of(predictor.interface())) : "later"};
   film.unit = unit_of(predictor.outputs(), "position");
   Tensor truth = at::stack({start, end}), prediction = at::stack({start, said});
   if (start.size(1) == 3) {
@@ -251,7 +260,7 @@ std::optional<BodyFilm> film_of(const Predictor& predictor, const Batch& sample,
   };
   if (gives("displacement", Level::object) && gives("turn", Level::object) &&
       sample.labels.contains("displacement") && sample.labels.contains("turn")) {
-    return rigid_film(predictor, sample);
+    return rigid_film(predictor, sample, horizon);
   }
   if (gives("displacement", Level::node) && gives("position", Level::node)) {
     return film_of_dots(predictor, sample, horizon);

@@ -81,6 +81,20 @@ Tensor flank_rows(const Tensor& beside, const Tensor& sizes) {
   return at::nonzero(beside.select(1, 0)).select(1, 0);
 }
 
+/// The row of the first token of flank 1 in each graph: (N, 1) int64 -> (B). ShapeError for a graph without one.
+std::vector<int64_t> first_flanking_rows(const Tensor& flank, const Segments& graphs) {
+  const Tensor x = flank.to(at::kCPU, at::kLong).contiguous();
+  const auto* beside = x.const_data_ptr<int64_t>();
+  std::vector<int64_t> rows;
+  for (int64_t s = 0; s < graphs.count(); ++s) {
+    const auto *first = beside + graphs.offsets[s], *end = beside + graphs.offsets[s + 1];
+    rows.push_back(std::find(first, end, 1) - beside);
+    require(rows.back() < graphs.offsets[s + 1], "completion: graph ", s,
+            " must have a token of flank 1, got none");
+  }
+  return rows;
+}
+
 Named answer(const Poses& poses, const Named& outputs) {
   const at::NoGradGuard no_grad;
   const Tensor& gap = output_of(outputs, kGap);
@@ -101,12 +115,8 @@ class PoseError : public Meter {
     const Tensor flank = completion_label(batch, kFlank).to(at::kCPU, at::kLong).contiguous();
     const auto* beside = flank.const_data_ptr<int64_t>();
     const auto bases = largest_rows(output_of(predictions, kGap), graphs);
-    std::vector<int64_t> neighbours;
+    const auto neighbours = first_flanking_rows(flank, graphs);
     for (int64_t s = 0; s < graphs.count(); ++s) {
-      const auto *first = beside + graphs.offsets[s], *end = beside + graphs.offsets[s + 1];
-      neighbours.push_back(std::find(first, end, 1) - beside);
-      require(neighbours.back() < graphs.offsets[s + 1], "completion: graph ", s,
-              " must have a token of flank 1, got none");
       hits_ += beside[bases[s]] == 1 ? 1 : 0;
     }
     const Tensor from =
@@ -166,6 +176,16 @@ std::vector<int64_t> largest_rows(const Tensor& values, const Segments& graphs) 
     rows.push_back(std::max_element(numbers + graphs.offsets[s], numbers + graphs.offsets[s + 1]) - numbers);
   }
   return rows;
+}
+
+Tensor seen_from_flank(const Poses& poses, const Tensor& flank, const Tensor& elements) {
+  const at::NoGradGuard no_grad;
+  const auto compact = [&](const Tensor& g) {
+    return lie::compact_elements(g.to(at::kCPU, at::kDouble), poses.group);
+  };
+  const Tensor from = taken_rows(poses.elements.to(at::kCPU),
+                                 at::tensor(first_flanking_rows(flank, poses.graphs), at::kLong));
+  return lie::element_matrices(lie::between(compact(from), compact(elements), poses.group), poses.group);
 }
 
 PoseDistances pose_distances(LieGroup group, const Tensor& a, const Tensor& b) {

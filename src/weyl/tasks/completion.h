@@ -54,6 +54,10 @@ class Completion : public Task {
 /// graph without rows.
 std::vector<int64_t> largest_rows(const Tensor& values, const Segments& graphs);
 
+/// g_f^-1 g, matrices (B, m, m) in float64 on the CPU: elements g of graphs as seen from the first token f of each of which
+/// `flank` (N, 1) is 1. ShapeError for a graph without one.
+Tensor seen_from_flank(const Poses& poses, const Tensor& flank, const Tensor& elements);
+
 /// |log(a^-1 b)|^2 in physical coordinates, matrices (B, m, m), in float64 on the CPU; the margin of the
 /// chart (B) beside it, and |a^-1 b - 1|_F^2 where that is not positive (affine groups).
 struct PoseDistances {

@@ -290,12 +290,16 @@ Verb add_bench(CLI::App& root) {
 Verb add_compare(CLI::App& root) {
   const auto draft = begin<CompareCommand>(
       root, "compare", "set runs beside one another: parameters, seconds, FLOPs, metrics, learning curves",
-      examples({"compare runs/platonic-1 runs/geomformer-1", "compare runs/* --out pictures --json"},
-               "Runs on different test data are not compared: exit code 1."));
+      examples(
+          {"compare runs/platonic-1 runs/geomformer-1", "compare runs/* --out pictures --json"},
+          "Runs that differ by train.seed alone are one row, mean and standard deviation. Runs on different test "
+          "data are not compared: exit code 1."));
   auto& [app, c] = draft;
   add_paths(app, "RUN", c->runs, "run folders, two or more");
-  add_out(app, c->out, "DIR", "folder for the picture of the learning curves; without it none is drawn",
-          false);
+  add_out(
+      app, c->out, "DIR",
+      "folder for the learning curves, compare.html and the table (.md, .csv, .tex); without it none are made",
+      false);
   return draft.done([](const CompareCommand& command) {
     require<ConfigError>(command.runs.size() >= 2, "takes two runs or more, got ", command.runs.size());
   });
@@ -528,7 +532,7 @@ Verb add_scale_report(CLI::App& scale) {
       scale, "report", "one HTML file: tables, pictures, settings, machine, and the commands behind them",
       examples({"scale report runs/rigid-sweep --out report.html",
                 "scale report runs.csv --fit fit.json --out report.html"},
-               "The file needs no other and loads none."));
+               "The file needs no other and loads none. Its tables stand beside it as .md, .csv and .tex."));
   auto& [app, c] = draft;
   add_path(app, "RUNS", c->runs, "table of runs (RUNS.csv), or the folder of a sweep, which has runs.csv");
   add_word_of_own(app, "--fit", c->fit, "FIT.json",

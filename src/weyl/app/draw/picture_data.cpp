@@ -5,7 +5,7 @@
 #include <ATen/ops/argmax.h>
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+#include <filesystem>
 #include <map>
 #include <numbers>
 #include <vector>
@@ -13,20 +13,25 @@
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
+#include "weyl/core/json.h"
 #include "weyl/core/own_folder.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/random.h"
+#include "weyl/core/text_number.h"
 #include "weyl/predict/body_film.h"
+#include "weyl/tasks/completion.h"
 #include "weyl/train/run/append_file.h"
 #include "weyl/train/run/journal.h"
 
 namespace weyl {
 namespace {
 
-constexpr size_t most_pairs = 4000;
+constexpr int64_t most_pairs = 4000;
+constexpr uint64_t parity_seed = 0;
 
-// What one picture is drawn from.
+// What one picture is drawn from. `note`: what is to be known of the numbers.
 struct Pairs {
-  std::string unit;
+  std::string unit, note;
   std::vector<double> labels, predictions;
 };
 using PairsByName = std::map<std::string, Pairs>;
@@ -39,14 +44,55 @@ std::string with_unit(std::string name, const std::string& unit) {
   return name;
 }
 
-std::string csv_of(const std::string& name, const Pairs& pairs) {
-  const size_t every = (pairs.labels.size() + most_pairs - 1) / most_pairs;
+// Which pairs are drawn, in their order: all, or as many as a picture can show, any as likely as any other. Every k-th
+// would be the first component of each vector where k is their length.
+std::vector<int64_t> drawn_pairs(const std::string& name, const Pairs& pairs) {
+  const auto count = static_cast<int64_t>(pairs.labels.size());
+  std::vector<int64_t> drawn = Stream(parity_seed, "parity " + name).permutation(count);
+  drawn.resize(static_cast<size_t>(std::min(count, most_pairs)));
+  std::ranges::sort(drawn);
+  return drawn;
+}
+
+std::string csv_of(const std::string& name, const Pairs& pairs, const std::vector<int64_t>& drawn) {
   std::string csv = csv_cell(with_unit(name, pairs.unit)) + "," +
                     csv_cell(with_unit("predicted " + name, pairs.unit)) + "\n";
-  for (size_t i = 0; i < pairs.labels.size(); i += every) {
+  for (const int64_t i : drawn) {
     csv += exact_text(pairs.labels[i]) + "," + exact_text(pairs.predictions[i]) + "\n";
   }
   return csv;
+}
+
+// What all pairs come to whose label is known, whether or not they are drawn.
+Json summary_of(const Pairs& pairs, size_t drawn) {
+  double error = 0, squared = 0, mean = 0, variance = 0;
+  int64_t count = 0;
+  const auto known = [&](size_t i) {
+    return std::isfinite(pairs.labels[i]) && std::isfinite(pairs.predictions[i]);
+  };
+  for (size_t i = 0; i < pairs.labels.size(); ++i) {
+    if (known(i)) {
+      const double off = pairs.predictions[i] - pairs.labels[i];
+      error += std::abs(off);
+      squared += off * off;
+      mean += pairs.labels[i];
+      ++count;
+    }
+  }
+  const auto n = static_cast<double>(count);
+  mean /= n;
+  for (size_t i = 0; i < pairs.labels.size(); ++i) {
+    variance += known(i) ? (pairs.labels[i] - mean) * (pairs.labels[i] - mean) : 0;
+  }
+  Json json = Json::object();
+  json.set("mae", count > 0 ? Json::object().set("value", error / n).set("unit", pairs.unit) : Json())
+      .set("r2", variance > 0 ? Json(1 - squared / variance) : Json())
+      .set("pairs", count)
+      .set("drawn", static_cast<int64_t>(drawn))
+      .set("of", static_cast<int64_t>(pairs.labels.size()))
+      .set("seed", static_cast<int64_t>(parity_seed))
+      .set("note", pairs.note);
+  return json;
 }
 
 const char* suffix_of(LiePart part) {
@@ -97,6 +143,7 @@ void add_elements(PairsByName& pairs, const std::string& name, LieGroup group, c
         unwind(part, std::span(truth).subspan(begin, size));
       }
       Pairs& to = pairs[name + suffix_of(block.part)];
+      to.note = "seen from the pose beside the gap";
       to.unit = block.part == LiePart::translation ? length_unit
                 : block.part == LiePart::rotation  ? "rad"
                                                    : "";
@@ -137,8 +184,12 @@ void write_parity(const Predictor& predictor, std::shared_ptr<const Dataset> tes
       }
       const Tensor truth = found->second.detach().to(at::kCPU, at::kDouble).contiguous();
       const Tensor said = value.detach().to(at::kCPU, at::kDouble).contiguous();
-      if (label->kind == Kind::element && interface.group) {
-        add_elements(pairs, name, *interface.group, interface.length_unit, truth, said);
+      const auto* poses = std::get_if<Poses>(&batch.input);
+      if (label->kind == Kind::element && interface.group && poses != nullptr) {
+        // Absolute places say little of a prediction: those of the other poses give them away.
+        add_elements(pairs, name, *interface.group, interface.length_unit,
+                     seen_from_flank(*poses, batch.labels.at("flank"), truth),
+                     seen_from_flank(*poses, batch.labels.at("flank"), said));
       } else {
         add_numbers(pairs[name], label->unit, truth, said);
       }
@@ -146,9 +197,14 @@ void write_parity(const Predictor& predictor, std::shared_ptr<const Dataset> tes
   });
   for (const auto& [name, both] : pairs) {
     make_folder(folder);
-    std::string file = visible("parity_" + name + ".csv");
-    std::replace(file.begin(), file.end(), '/', '_');
-    write_file_atomically(folder + "/" + file, csv_of(name, both), Existing::replace_link);
+    std::string file = folder + "/";
+    for (const char c : visible("parity_" + name)) {
+      file += c == '/' ? '_' : c;
+    }
+    const std::vector<int64_t> drawn = drawn_pairs(name, both);
+    write_file_atomically(file + ".json", summary_of(both, drawn.size()).dump() + "\n",
+                          Existing::replace_link);
+    write_file_atomically(file + ".csv", csv_of(name, both, drawn), Existing::replace_link);
   }
 }
 
@@ -162,6 +218,21 @@ Tensor picture(const Tensor& values) {
   const double low = x.min().item<double>(), high = x.max().item<double>();
   const Tensor bright = high > low ? (x - low) * (255 / (high - low)) : x * 0 + 127;
   return bright.round().to(at::kByte).permute({1, 2, 0}).contiguous();
+}
+
+/// The slice along the last axis that shows most of a mask (X, Y, Z); of an empty one the middle.
+int64_t slice_to_show(const Tensor& mask) {
+  const Tensor cells = mask.ne(0).sum(at::IntArrayRef({0, 1}));
+  return cells.sum().item<int64_t>() > 0 ? at::argmax(cells).item<int64_t>() : mask.size(2) / 2;
+}
+
+/// The case of a sample: its file's name without endings, or its number.
+std::string case_of(const Dataset& set, int64_t sample) {
+  std::filesystem::path name = std::filesystem::path(set.source(sample)).filename();
+  if (name.extension() == ".gz") {
+    name = name.stem();
+  }
+  return name.empty() ? text("sample ", sample) : text("case ", visible(name.stem().string()));
 }
 
 /// The slice of (.., X, Y, Z), as it is looked at: x to the right, y upwards.
@@ -190,13 +261,15 @@ void write_overlays(const Predictor& predictor, const Dataset& test, const std::
     for (const std::string& name : confusion.value().classes) {
       classes += name + "\n";
     }
-    char title[64];
-    std::snprintf(title, sizeof title, "predicted (sample %lld, Dice %.3f)", static_cast<long long>(sample),
-                  meter->values().at("dice").value);
+    std::string title = case_of(test, sample);
     Tensor image = std::get<Grid>(batch.input).values[0], truth = batch.labels.at("mask")[0][0],
            said = predictions.at("mask")[0][0];
-    if (truth.dim() == 3) {
-      const int64_t z = at::argmax(truth.ne(0).sum(at::IntArrayRef({0, 1}))).item<int64_t>();
+    const bool volume = truth.dim() == 3;
+    if (volume) {
+      const int64_t z = slice_to_show(truth);
+      // Readers turn volumes whose files say their directions to right, anterior, superior.
+      title += text(test.axes(sample).empty() ? ", slice along the last axis " : ", axial slice ", z + 1,
+                    " of ", truth.size(2));
       image = slice_of(image, z);
       truth = slice_of(truth, z);
       said = slice_of(said, z);
@@ -204,7 +277,11 @@ void write_overlays(const Predictor& predictor, const Dataset& test, const std::
     const auto bytes = [](const Tensor& mask) { return mask.to(at::kCPU, at::kByte).contiguous(); };
     save_tensors(text(folder, "/overlay_", i, ".safetensors"),
                  {{"image", picture(image)}, {"truth", bytes(truth)}, {"prediction", bytes(said)}},
-                 {{"format", "weyl.overlay"}, {"classes", classes}, {"title", title}},
+                 {{"format", "weyl.overlay"},
+                  {"classes", classes},
+                  {"title", title},
+                  {"predicted", text("predicted, Dice ", short_number(meter->values().at("dice").value),
+                                     volume ? " (volume)" : "")}},
                  Existing::replace_link);
   }
 }
@@ -230,7 +307,8 @@ int64_t write_films(const Predictor& predictor, const Dataset& test, const std::
     save_tensors(text(folder, "/", name, "_", i, ".safetensors"), tensors,
                  {{"format", "weyl.film"},
                   {"times", times},
-                  {"title", text("Sample ", sample, " of the test split")},
+                  {"title", text("Sample ", sample, " of the test split",
+                                 film->step.empty() ? "" : ", a step is " + film->step)},
                   {"unit", film->unit}},
                  Existing::replace_link);
   }

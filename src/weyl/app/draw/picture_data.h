@@ -7,16 +7,19 @@
 
 namespace weyl {
 
-/// Pairs of label and prediction of the test split, at most 4000 evenly taken ones of each label that the task predicts
-/// as it stands, for parity plots: `folder`/parity_<label>.csv, two columns named with their units. Elements of Lie
-/// groups come as their parts, each with a unit of its own: parity_<label>_translation (in the data's unit of length), _rotation (rad; of the rotation vectors that are one rotation the nearer to the label), _scale and
-/// _shear (logarithms). Nothing is written for sets whose labels are all classes.
+/// Pairs of label and prediction of the test split, of each label that the task predicts as it stands, for parity plots:
+/// `folder`/parity_<label>.csv, two columns named with their units, at most 4000 pairs that are drawn at random with a fixed
+/// seed; and parity_<label>.json, what all pairs come to: `mae` {value, unit}, `r2`, `pairs` (whose label is known), and
+/// `drawn`, `of`, `seed`, `note`. Elements of Lie groups are seen from the first pose beside the gap, g_f^-1 g, and come as their
+/// parts, each with a unit of its own: parity_<label>_translation (in the data's unit of length), _rotation (rad; of the
+/// rotation vectors that are one rotation the nearer to the label), _scale and _shear (logarithms). Nothing is written for
+/// sets whose labels are all classes.
 void write_parity(const Predictor& predictor, std::shared_ptr<const Dataset> test, const std::string& folder);
 
 /// Writes pictures of up to `count` samples of a segmentation, evenly taken, as FOLDER/overlay_<i>.safetensors with
 /// `image` (H, W, 3), `truth` and `prediction` (H, W), u8, and in the metadata the names of the classes, one a line,
-/// and a title with the sample's number and its mean Dice. A volume shows the slice along the last axis with the most
-/// foreground, first axis to the right and second upwards. Nothing for other tasks.
+/// a `title` with case, plane and slice, and the sample's mean Dice (`predicted`). A volume shows the slice along the last
+/// axis with the most foreground, first axis to the right and second upwards. Nothing for other tasks.
 void write_overlays(const Predictor& predictor, const Dataset& test, const std::string& folder,
                     int64_t count = 4);
 

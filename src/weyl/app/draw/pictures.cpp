@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <sstream>
 
@@ -10,11 +11,13 @@
 #include "weyl/app/draw/plot.h"
 #include "weyl/app/terminal/shown_metrics.h"
 #include "weyl/core/check.h"
+#include "weyl/core/json.h"
 #include "weyl/core/own_folder.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/core/text_number.h"
 #include "weyl/saved/model_summary.h"
 #include "weyl/train/loop/metric_terms.h"
+#include "weyl/train/run/append_file.h"
 #include "weyl/train/run/journal.h"
 #include "weyl/train/run/run_folder.h"
 
@@ -65,11 +68,30 @@ Mark column_of(const CsvTable& table, size_t column, size_t step) {
   return line;
 }
 
+// Units of the metrics, as the training has written them down at its end (`units` of result.json), and that of the metric
+// that picked the best model.
+std::map<std::string, std::string> units_of_metrics(const std::string& run,
+                                                    const std::optional<BestBy>& best) {
+  std::map<std::string, std::string> units;
+  const std::string file = run + "/result.json", source = read_if_there(file);
+  if (const Json json = source.empty() ? Json() : Json::parse(source, file);
+      const Json* all = json.find("units")) {
+    for (const auto& [name, unit] : all->members()) {
+      units[name] = unit.string_or("");
+    }
+  }
+  if (best) {
+    units[best->metric] = best->unit;
+  }
+  return units;
+}
+
 // The training loss, and each metric on axes of its own: their units differ.
 Panels learning_curve(const CsvTable& table, const std::string& run, const std::string& where) {
   const int64_t step = table.column("step"), loss = table.column("loss");
   require<DataError>(step >= 0 && loss >= 0, where, ": must have columns 'step' and 'loss'");
   const auto best = best_by(run);
+  const std::map<std::string, std::string> units = units_of_metrics(run, best);
   std::vector<std::string> metrics;
   for (const std::string& name : table.columns) {
     if (name.starts_with("valid_")) {
@@ -78,18 +100,19 @@ Panels learning_curve(const CsvTable& table, const std::string& run, const std::
   }
   Panels panels;
   panels.title = "Learning curve of " + run_name(run);
-  Figure training{"training loss", "step", "loss", {}, true};
+  Figure training{"training loss", "step", "loss, as the task weighs and scales it", {}, true};
   training.marks.push_back(column_of(table, static_cast<size_t>(loss), static_cast<size_t>(step)));
   panels.figures.push_back(std::move(training));
   for (const std::string& metric :
        shown_metrics(metrics, best ? terms_of(*best, metrics) : std::vector<std::string>{})) {
-    const bool chief = best && metric == best->metric;
-    Figure figure{"validation " + metric,
-                  "step",
-                  metric + (chief ? " / " + (best->unit.empty() ? "no unit" : best->unit) : ""),
-                  {},
-                  true};
-    figure.title += chief ? ", best " + short_number(best->value) : "";
+    Figure figure{"validation " + metric, "step", metric, {}, !is_share(metric)};
+    const auto unit = units.find(metric);
+    if (unit != units.end()) {
+      figure.y_label += " / " + (unit->second.empty() ? "no unit" : unit->second);
+    }
+    if (best && metric == best->metric) {
+      figure.title += ", best " + short_number(best->value) + (best->unit.empty() ? "" : " " + best->unit);
+    }
     figure.marks.push_back(
         column_of(table, static_cast<size_t>(table.column("valid_" + metric)), static_cast<size_t>(step)));
     panels.figures.push_back(std::move(figure));
@@ -97,29 +120,38 @@ Panels learning_curve(const CsvTable& table, const std::string& run, const std::
   return panels;
 }
 
-// Mean absolute error and the share of the variance that is explained, over what is drawn.
-std::string merits(const std::vector<double>& labels, const std::vector<double>& predictions) {
-  double error = 0, squared = 0, mean = 0, variance = 0, count = 0;
-  for (size_t i = 0; i < labels.size(); ++i) {
-    if (std::isfinite(labels[i]) && std::isfinite(predictions[i])) {
-      error += std::abs(predictions[i] - labels[i]);
-      squared += (predictions[i] - labels[i]) * (predictions[i] - labels[i]);
-      mean += labels[i];
-      ++count;
-    }
+// What all pairs come to, drawn or not: of PATH.csv PATH.json has it. A run of an earlier version has none, whose picture
+// then says how many are drawn alone.
+void tell_merits(Figure& figure, const std::string& csv, size_t drawn) {
+  const std::string file = csv.substr(0, csv.size() - 3) + "json", source = read_if_there(file);
+  if (source.empty()) {
+    figure.subtitle = text("drawn: ", drawn, " values");
+    return;
   }
-  if (count == 0) {
-    return "";
+  const Json json = Json::parse(source, file);
+  const auto number_of = [](const Json& of, const char* key) {
+    const Json* found = of.find(key);
+    return found != nullptr ? found->number_or(NAN) : NAN;
+  };
+  const auto count_of = [&](const char* key) {
+    const double count = number_of(json, key);
+    return count >= 0 && count < 1e15 ? static_cast<int64_t>(count) : 0;
+  };
+  if (const Json* mae = json.find("mae"); mae != nullptr && mae->is_object()) {
+    const Json* unit = mae->find("unit");
+    const std::string words = unit != nullptr ? unit->string_or("") : "";
+    const double r2 = number_of(json, "r2");
+    figure.title += ": MAE " + short_number(number_of(*mae, "value")) + (words.empty() ? "" : " " + words) +
+                    (std::isfinite(r2) ? ", R² " + short_number(r2) : "") + " over " +
+                    std::to_string(count_of("pairs")) + " values";
   }
-  mean /= count;
-  for (size_t i = 0; i < labels.size(); ++i) {
-    if (std::isfinite(labels[i]) && std::isfinite(predictions[i])) {
-      variance += (labels[i] - mean) * (labels[i] - mean);
-    }
-  }
-  return "MAE " + short_number(error / count) +
-         (variance > 0 ? ", R² " + short_number(1 - squared / variance) : "") + ", " + short_number(count) +
-         " values";
+  const Json* note = json.find("note");
+  figure.subtitle = note != nullptr ? note->string_or("") : "";
+  figure.subtitle += figure.subtitle.empty() ? "" : "; ";
+  const int64_t all = count_of("of");
+  figure.subtitle += static_cast<int64_t>(drawn) < all
+                         ? text("drawn: ", drawn, " of ", all, ", at random (seed ", count_of("seed"), ")")
+                         : "drawn: all";
 }
 
 // The two columns say what they are, with units.
@@ -137,8 +169,8 @@ Figure parity(const CsvTable& table, const std::string& run, const std::string& 
     dots.x.push_back(row[0]);
     dots.y.push_back(row[1]);
   }
-  const std::string figures = merits(dots.x, dots.y);
-  figure.title = "Test split, " + run_name(run) + (figures.empty() ? "" : ": " + figures);
+  figure.title = "Test split, " + run_name(run);
+  tell_merits(figure, where, table.rows.size());
   return figure;
 }
 
@@ -165,7 +197,7 @@ std::vector<uint8_t> image_bytes(const SafetensorsFile& file, const std::string&
   return {first, first + bytes.size()};
 }
 
-OverlayFigure overlay(const std::string& path) {
+OverlayFigure overlay(const std::string& path, const std::string& run) {
   const SafetensorsFile file(path);
   const auto& shape = file.entry("image").shape;
   require<DataError>(shape.size() == 3 && shape[2] == 3, path, ": image: must be (H, W, 3)");
@@ -177,7 +209,10 @@ OverlayFigure overlay(const std::string& path) {
   figure.prediction = image_bytes(file, "prediction", {shape[0], shape[1]});
   const auto& metadata = file.header().metadata;
   if (const auto title = metadata.find("title"); title != metadata.end()) {
-    figure.title = title->second;
+    figure.title = title->second + ", " + run_name(run);
+  }
+  if (const auto predicted = metadata.find("predicted"); predicted != metadata.end()) {
+    figure.predicted = predicted->second;
   }
   if (const auto classes = metadata.find("classes"); classes != metadata.end()) {
     std::istringstream lines(classes->second);
@@ -238,7 +273,7 @@ std::vector<std::string> draw_run(const std::string& run, const std::string& out
   }
   for (const std::string& path : files_named(run + "/plots", "overlay_", ".safetensors")) {
     const std::string picture = out + "/" + std::filesystem::path(path).stem().string();
-    draw(overlay(path), picture);
+    draw(overlay(path, run), picture);
     files.push_back(picture + ".png");
   }
   draw_films(files_named(run + "/plots", "film_", ".safetensors"), run, out, files);

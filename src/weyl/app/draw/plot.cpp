@@ -88,6 +88,13 @@ bool fits_axis(double value, bool logarithmic) {
   return logarithmic ? value > 1e-200 && value < 1e200 : std::isfinite(value);
 }
 
+/// A title as gnuplot's settings have it, with a second line where there is one.
+std::string title_of(const std::string& title, const std::string& subtitle,
+                     size_t most = most_gnuplot_characters) {
+  return gnuplot_string(title, most) + (subtitle.empty() ? "" : ".\"\\n\"." + gnuplot_string(subtitle)) +
+         " noenhanced";
+}
+
 /// Puts a figure into a script, mark by mark.
 class FigurePlot {
  public:
@@ -124,9 +131,9 @@ class FigurePlot {
   std::string settings(double x_pixels, double y_pixels) const {
     std::string lines =
         "set title " +
-        gnuplot_string(figure_.title,
-                       figure_.key_place == Figure::Key::right ? kLongestKey : most_gnuplot_characters) +
-        " noenhanced\nset xlabel " + gnuplot_string(figure_.x_label) + " noenhanced\nset ylabel " +
+        title_of(figure_.title, figure_.subtitle,
+                 figure_.key_place == Figure::Key::right ? kLongestKey : most_gnuplot_characters) +
+        "\nset xlabel " + gnuplot_string(figure_.x_label) + " noenhanced\nset ylabel " +
         gnuplot_string(figure_.y_label) + " noenhanced\n" +
         (figure_.log_x ? "set logscale x\n" : "unset logscale x\n") +
         (log_y_ ? "set logscale y\n" : "unset logscale y\n") +
@@ -268,14 +275,24 @@ constexpr uint8_t class_colours[][3] = {{0x00, 0xe5, 0x76}, {0xff, 0x40, 0x81}, 
                                         {0x00, 0xb0, 0xff}, {0xff, 0x6d, 0x00}, {0xd5, 0x00, 0xf9}};
 constexpr int64_t overlay_side = 360;  // pixels of a panel, about
 
-// Every cell of the image as `scale` x `scale` pixels, those of a mask's outline in the colour of its class.
-std::string panel(const OverlayFigure& f, const std::vector<uint8_t>* mask, int64_t scale) {
+/// Pixels beside one another, white at first.
+struct Canvas {
+  int64_t height = 0, width = 0;
+  std::vector<uint8_t> pixels = std::vector<uint8_t>(static_cast<size_t>(3 * height * width), 255);
+
+  void set(int64_t y, int64_t x, const uint8_t* colour) {
+    std::copy_n(colour, 3, &pixels[3 * (y * width + x)]);
+  }
+};
+
+/// Every cell of the image as `scale` x `scale` pixels from (top, left) on, those of a mask's outline in the colour of its
+/// class.
+void add_panel(Canvas& canvas, int64_t top, int64_t left, const OverlayFigure& f,
+               const std::vector<uint8_t>* mask, int64_t scale) {
   const int64_t H = f.height * scale, W = f.width * scale, thick = 1 + scale / 4;
   const auto of = [&](int64_t y, int64_t x) -> int {
     return y < 0 || x < 0 || y >= H || x >= W ? 0 : (*mask)[(y / scale) * f.width + x / scale];
   };
-  std::string rows;
-  rows.reserve(static_cast<size_t>(H * W * 18));
   for (int64_t y = 0; y < H; ++y) {
     for (int64_t x = 0; x < W; ++x) {
       const uint8_t* colour = &f.image[3 * ((y / scale) * f.width + x / scale)];
@@ -286,6 +303,17 @@ std::string panel(const OverlayFigure& f, const std::vector<uint8_t>* mask, int6
           colour = class_colours[(k - 1) % std::size(class_colours)];
         }
       }
+      canvas.set(top + y, left + x, colour);
+    }
+  }
+}
+
+std::string pixel_rows(const Canvas& canvas) {
+  std::string rows;
+  rows.reserve(canvas.pixels.size() * 7);
+  for (int64_t y = 0; y < canvas.height; ++y) {
+    for (int64_t x = 0; x < canvas.width; ++x) {
+      const uint8_t* colour = &canvas.pixels[3 * (y * canvas.width + x)];
       char line[64];
       std::snprintf(line, sizeof line, "%d %d %d %d %d\n", static_cast<int>(x), static_cast<int>(y),
                     colour[0], colour[1], colour[2]);
@@ -295,56 +323,81 @@ std::string panel(const OverlayFigure& f, const std::vector<uint8_t>* mask, int6
   return rows;
 }
 
+/// The classes that a figure shows, as entries of gnuplot's key.
+struct ClassKey {
+  std::string entries;
+  size_t count = 0, longest = 0;
+};
+ClassKey class_key(const OverlayFigure& f) {
+  ClassKey key;
+  for (size_t k = 1; k < f.classes.size(); ++k) {
+    if (std::ranges::find(f.truth, k) == f.truth.end() &&
+        std::ranges::find(f.prediction, k) == f.prediction.end()) {
+      continue;
+    }
+    const uint8_t* c = class_colours[(k - 1) % std::size(class_colours)];
+    char colour[16];
+    std::snprintf(colour, sizeof colour, "#%02x%02x%02x", c[0], c[1], c[2]);
+    key.entries += ", keyentry with lines lw 4 lc rgb '" + std::string(colour) + "' title " +
+                   gnuplot_string(f.classes[k]);
+    key.longest = std::max(key.longest, std::min(f.classes[k].size(), most_gnuplot_characters));
+    ++key.count;
+  }
+  return key;
+}
+
+// The three panels are one image of gnuplot's, as large in pixels as in cells and with white around it. A picture of
+// which each pixel has a cell of its own is drawn exactly, while rectangles for its cells (`with rgbimage pixels`) let
+// the paper through at their edges, and edges of an image are blended with the paper.
 std::string script_of(const OverlayFigure& f, const std::string& path) {
   const auto cells = static_cast<size_t>(f.height * f.width);
   require<Error>(
       cells > 0 && f.image.size() == 3 * cells && f.truth.size() == cells && f.prediction.size() == cells,
       path, ": image and masks must have ", f.height, " x ", f.width, " pixels");
   const int64_t scale = std::max<int64_t>(1, overlay_side / std::max(f.height, f.width));
-  const int64_t H = f.height * scale, W = f.width * scale;
-  std::string script = "reset\nset encoding utf8\n$image << EOD\n" + panel(f, nullptr, scale) +
-                       "EOD\n$truth << EOD\n" + panel(f, &f.truth, scale) + "EOD\n$predicted << EOD\n" +
-                       panel(f, &f.prediction, scale) + "EOD\n";
-  std::string keys;
-  size_t count = 0, longest = 0;
-  for (size_t k = 1; k < f.classes.size(); ++k) {
-    const uint8_t* c = class_colours[(k - 1) % std::size(class_colours)];
-    char colour[16];
-    std::snprintf(colour, sizeof colour, "#%02x%02x%02x", c[0], c[1], c[2]);
-    const bool used = std::count(f.truth.begin(), f.truth.end(), k) +
-                          std::count(f.prediction.begin(), f.prediction.end(), k) >
-                      0;
-    if (used) {
-      keys +=
-          ", NaN with lines lw 4 lc rgb '" + std::string(colour) + "' title " + gnuplot_string(f.classes[k]);
-      longest = std::max(longest, std::min(f.classes[k].size(), most_gnuplot_characters));
-      ++count;
-    }
+  const int64_t H = f.height * scale, W = f.width * scale, edge = 4, gap = 20;
+  const int64_t box = std::max<int64_t>(W, 190);  // room for the words above a panel
+  Canvas canvas{H + 2 * edge, 3 * box + 2 * gap + 2 * edge};
+  const std::vector<uint8_t>* masks[] = {nullptr, &f.truth, &f.prediction};
+  for (int64_t i = 0; i < 3; ++i) {
+    add_panel(canvas, edge, edge + i * (box + gap) + (box - W) / 2, f, masks[i], scale);
   }
+  const ClassKey key = class_key(f);
   // One key below the three pictures, in as many rows of 18 pixels as its entries need.
-  const int64_t width = 3 * W + 80, rows = key_rows(count, longest, width);
-  const int64_t above = 45, below = 26 + 18 * rows, height = H + above + below;
-  const auto share = [&](int64_t pixels) {
-    return static_cast<double>(pixels) / static_cast<double>(height);
+  const int64_t width = canvas.width + 20, rows = key_rows(key.count, key.longest, width);
+  const int64_t below = 22 + 18 * rows, height = canvas.height + below + 60;
+  // gnuplot counts in twentieths of a pixel, of which it takes one off the far ends of an area and cuts fractions off: an image
+  // a twentieth too narrow would lose a row of its pixels.
+  const auto share = [](double pixels, int64_t of) {
+    char number[32];
+    std::snprintf(number, sizeof number, "%.15g", pixels / static_cast<double>(of));
+    return std::string(number);
   };
-  script +=
-      text("set term pngcairo size ", width, ",", height,
-           " font 'DejaVu Sans,11'\nset output 'picture.png'\nset multiplot layout 1,3 margins 0.01,0.99,",
-           share(below), ",", share(height - above),
-           " spacing 0.02\nunset tics\nunset border\nset size ratio -1\nset xrange [-0.5:", W,
-           "-0.5]\nset yrange [", H, "-0.5:-0.5]\nunset key\n");
-  const auto plot = [&](const std::string& data, const std::string& title, const std::string& more) {
-    script += "set title " + gnuplot_string(title) + " noenhanced\nplot " + data +
-              " using 1:2:3:4:5 with rgbimage pixels notitle" + more + "\n";
+  constexpr double rest = 0.04;
+  const auto across = [&](auto pixels) { return share(static_cast<double>(pixels), width); };
+  const auto up = [&](auto pixels) { return share(static_cast<double>(pixels), height); };
+  std::string script = "reset\nset encoding utf8\n$image << EOD\n" + pixel_rows(canvas) + "EOD\n";
+  script += text("set term pngcairo size ", width, ",", height,
+                 " font 'DejaVu Sans,11'\nset output 'picture.png'\nunset tics\nunset border\nunset key\n");
+  script += "set lmargin at screen " + across(10) + "\nset rmargin at screen " +
+            across(static_cast<double>(10 + canvas.width) + rest) + "\nset bmargin at screen " + up(below) +
+            "\nset tmargin at screen " + up(static_cast<double>(below + canvas.height) + rest) + "\n";
+  script += text("set xrange [-0.5:", canvas.width, "-0.5]\nset yrange [", canvas.height, "-0.5:-0.5]\n");
+  const auto words = [&](const std::string& line, int64_t x, int64_t y, int64_t room) {
+    script += "set label " +
+              gnuplot_string(line, static_cast<size_t>(static_cast<double>(room) / kCharacter)) +
+              " at screen " + across(x) + ",screen " + up(y) + " center noenhanced\n";
   };
-  plot("$image", "image", "");
-  plot("$truth", "truth", "");
-  if (count > 0) {
+  words(f.title, width / 2, height - 16, width);
+  const std::string above[] = {"image", "truth", f.predicted};
+  for (int64_t i = 0; i < 3; ++i) {
+    words(above[i], 10 + edge + i * (box + gap) + box / 2, below + canvas.height + 14, box + gap);
+  }
+  if (key.count > 0) {
     script +=
         text("set key noenhanced at screen 0.5,screen 0.01 center bottom vertical maxrows ", rows, "\n");
   }
-  plot("$predicted", f.title, keys);
-  return script + "unset multiplot\nset output\n";
+  return script + "plot $image using 1:2:3:4:5 with rgbimage notitle" + key.entries + "\nset output\n";
 }
 
 }  // namespace
@@ -425,6 +478,13 @@ bool has_points(const Figure& figure) {
   return !script.is_empty();
 }
 
+bool has_points(const Figure& figure, Mark::Kind kind) {
+  Figure part = figure;
+  std::erase_if(part.marks, [kind](const Mark& mark) { return mark.kind != kind; });
+  part.diagonal = false;
+  return has_points(part);
+}
+
 void draw(const Panels& panels, const std::string& path) {
   const auto n = static_cast<int>(panels.figures.size());
   const int columns = panels.one_key ? n : std::min(n, 2), rows = (n + columns - 1) / columns;
@@ -441,21 +501,22 @@ void draw(const Panels& panels, const std::string& path) {
   const int64_t width = columns * across;
   const int64_t below =
       panels.one_key ? 20 + 18 * key_rows(panels.figures.front().marks.size(), longest, width) : 0;
-  const int64_t height = rows * down + (panels.title.empty() ? 0 : 40) + below;
+  const int64_t above = panels.title.empty() ? 0 : panels.subtitle.empty() ? 40 : 62;
+  const int64_t height = rows * down + above + below;
   // Shares of the picture, where one key lies below all panels; else what gnuplot leaves.
   const double left = 0.09, right = 0.98, spacing = 0.07;
   const double x_pixels =
       panels.one_key ? static_cast<double>(width) * (right - left - spacing * (n - 1)) / n : across - 120;
   std::string layout = text("set multiplot layout ", rows, ",", columns);
   if (!panels.title.empty()) {
-    layout += " title " + gnuplot_string(panels.title) + " noenhanced font ',13'";
+    layout += " title " + title_of(panels.title, panels.subtitle) + " font ',13'";
   }
   if (panels.one_key) {
     const auto share = [&](int64_t pixels) {
       return static_cast<double>(pixels) / static_cast<double>(height);
     };
-    layout +=
-        text(" margins ", left, ",", right, ",", share(below + 70), ",", 1 - share(75), " spacing ", spacing);
+    layout += text(" margins ", left, ",", right, ",", share(below + 70), ",", 1 - share(above + 35),
+                   " spacing ", spacing);
   }
   PlotScript script;
   bool any = false;

@@ -47,12 +47,14 @@ struct Figure {
   std::vector<Mark> marks;
   bool log_y = false, log_x = false;
   bool diagonal = false;           // square axes with the line y = x
+  std::string subtitle = {};       // a second line below the title
   std::vector<KeyEntry> key = {};  // behind the titles of marks
   Key key_place = Key::inside;
 };
 
-/// Whether something would be drawn.
+/// Whether something would be drawn; whether something of a kind would.
 bool has_points(const Figure& figure);
+bool has_points(const Figure& figure, Mark::Kind kind);
 
 /// Figures beside one another, at most two in a row; with `one_key`, all in one row above one key for the marks of the
 /// first.
@@ -60,6 +62,7 @@ struct Panels {
   std::string title;
   std::vector<Figure> figures;
   bool one_key = false;
+  std::string subtitle = {};  // a second line below the title
 };
 
 /// Draws `path`.png and `path`.svg with gnuplot, as a process (app/draw/gnuplot.h has what it does to names and files,
@@ -78,13 +81,14 @@ struct ConfusionFigure {
 void draw(const ConfusionFigure& figure, const std::string& path);
 
 /// An image beside itself with the outlines of two masks on it, one colour a class: the truth, and what was
-/// predicted.
+/// predicted. Each cell of the image is a square of whole pixels in exactly its colour, so that greys can be read off.
 struct OverlayFigure {
   int64_t height = 0, width = 0;
   std::vector<uint8_t> image;              // (height, width, 3)
   std::vector<uint8_t> truth, prediction;  // (height, width), 0 is the background
   std::vector<std::string> classes;
-  std::string title;  // of the prediction
+  std::string title;                    // of the picture: which case, which slice
+  std::string predicted = "predicted";  // above the prediction
 };
 /// `path`.png alone: a picture of pixels has no lines to scale. Error: see above; sizes that do not fit.
 void draw(const OverlayFigure& figure, const std::string& path);

@@ -8,6 +8,7 @@
 
 #include "weyl/app/draw/scale_tables.h"
 #include "weyl/core/check.h"
+#include "weyl/core/quote.h"
 
 namespace weyl {
 namespace {
@@ -15,7 +16,8 @@ namespace {
 constexpr size_t most_systems = 12;
 constexpr size_t most_keys = 14;
 constexpr std::string_view augmented = "-augmented";
-constexpr double repeated = 1.5;  // passes over the data, from which they count as seen more than once
+constexpr double repeated = 1.5;      // passes over the data, from which they count as seen more than once
+constexpr double near_tokens = 1.25;  // of numbers of tokens next to one another in one budget
 constexpr const char* compute_label = "training compute / FLOPs (nominal)";
 constexpr const char* loss_label = "test loss / unit of the runs";
 
@@ -168,6 +170,29 @@ const std::vector<AtBudget>& curve_of(const SystemFit& fit) {
   return fit.curve.empty() ? fit.budgets : fit.curve;
 }
 
+/// Words on marks: "points: what; shaded: 95 % intervals", those whose marks are drawn in one of the charts.
+struct DrawnWords {
+  Mark::Kind kind;
+  const char* words;
+};
+std::string words_on_marks(const std::vector<Figure>& charts, std::initializer_list<DrawnWords> all) {
+  std::vector<std::string> drawn;
+  for (const auto& [kind, words] : all) {
+    if (std::ranges::any_of(charts, [&](const Figure& chart) { return has_points(chart, kind); })) {
+      drawn.emplace_back(words);
+    }
+  }
+  return joined(drawn, "; ");
+}
+
+/// A title with such words in brackets.
+std::string caption(const std::string& title, const std::vector<Figure>& charts,
+                    std::initializer_list<DrawnWords> all) {
+  const std::string words = words_on_marks(charts, all);
+  return words.empty() ? title : title + " (" + words + ")";
+}
+constexpr DrawnWords shaded{Mark::Kind::band, "shaded: 95 % intervals"};
+
 /// The runs of an isoflop, by size, and the lowest loss of each large, where they stand: budgets in seconds are of as many
 /// FLOPs as each size could do in them.
 void add_losses(Figure& chart, const Look& look, const std::vector<Isoflop>& isoflops) {
@@ -199,8 +224,7 @@ std::vector<Isoflop> losses_of(const std::string& system, const std::vector<Scal
 
 ScaleFigure loss_figure(const ScalingStudy& study, const std::vector<std::string>& unfitted,
                         const std::vector<ScalingRun>& all) {
-  Figure chart = scale_panel("points: all sizes, large: the lowest loss of a budget; lines: the fitted L*(C)",
-                             compute_label, loss_label);
+  Figure chart = scale_panel("", compute_label, loss_label);
   for (size_t i = 0; i < study.systems.size(); ++i) {
     const SystemFit& fit = study.systems[i];
     const Look look = look_of_system(i);
@@ -215,7 +239,12 @@ ScaleFigure loss_figure(const ScalingStudy& study, const std::vector<std::string
       chart.key.push_back({unfitted[i], look, false, true});
     }
   }
-  return {"loss_over_compute", {"Loss over compute (shaded: 95 % intervals)", {std::move(chart)}}};
+  std::vector<Figure> charts{std::move(chart)};
+  const std::string title = caption("Loss over compute", charts, {shaded});
+  charts[0].title =
+      words_on_marks(charts, {{Mark::Kind::points, "points: all sizes, large: the lowest of a budget"},
+                              {Mark::Kind::line, "lines: the fitted L*(C)"}});
+  return {"loss_over_compute", {title, std::move(charts)}};
 }
 
 /// One of N* and D*: laws, and what the isoflops say without them.
@@ -225,7 +254,8 @@ Figure best_chart(const ScalingStudy& study, bool sizes) {
   for (size_t i = 0; i < study.systems.size(); ++i) {
     const SystemFit& fit = study.systems[i];
     const Look look = look_of_system(i);
-    add_curve_of(chart, look, curve_of(fit), [&](const AtBudget& at) { return sizes ? at.N : at.D; });
+    Figure of_system;
+    add_curve_of(of_system, look, curve_of(fit), [&](const AtBudget& at) { return sizes ? at.N : at.D; });
     Mark minima = mark(Mark::Kind::points, look, 1.2), bounds = mark(Mark::Kind::points, hollow(look), 1.2),
          arrows = mark(Mark::Kind::arrows, look);
     for (const Isoflop& isoflop : fit.isoflops) {
@@ -240,18 +270,54 @@ Figure best_chart(const ScalingStudy& study, bool sizes) {
         add_arrow(arrows, isoflop.flops, value, 1, up ? 2 : 0.5);
       }
     }
-    chart.marks.insert(chart.marks.end(), {std::move(minima), std::move(bounds), std::move(arrows)});
-    chart.key.push_back({fit.system, look});
+    of_system.marks.insert(of_system.marks.end(), {std::move(minima), std::move(bounds), std::move(arrows)});
+    if (has_points(of_system)) {
+      chart.key.push_back({fit.system, look});
+    }
+    std::ranges::move(of_system.marks, std::back_inserter(chart.marks));
   }
   return chart;
 }
 
-ScaleFigure ratio_figure(const ScalingStudy& study) {
+/// The system of a ratio whose runs do not determine its law; null where both are determined. A ratio of such a law is a
+/// number that the runs say nothing of.
+const SystemFit* undetermined_side(const ScalingStudy& study, const SystemRatio& ratio) {
+  const auto found = std::ranges::find_if(study.systems, [&](const SystemFit& fit) {
+    return !fit.undetermined.empty() && (fit.system == ratio.system || fit.system == ratio.other);
+  });
+  return found == study.systems.end() ? nullptr : &*found;
+}
+
+/// The ratios of laws that the runs determine; of more than can be told apart those of the system that is ahead of most.
+std::vector<const SystemRatio*> drawn_ratios(const ScalingStudy& study, std::vector<std::string>& left_out) {
+  std::vector<const SystemRatio*> drawn;
+  std::map<std::string, int> ahead;
+  for (const SystemRatio& ratio : study.ratios) {
+    if (const SystemFit* fit = undetermined_side(study, ratio)) {
+      left_out.push_back("ratios: " + ratio.other + " over " + ratio.system +
+                         ": the runs do not determine the law of " + fit->system);
+      continue;
+    }
+    drawn.push_back(&ratio);
+    ++ahead[ratio.system];
+  }
+  if (const size_t all = drawn.size(); all > most_keys) {
+    const std::string first =
+        std::ranges::max_element(ahead, {}, [](const auto& entry) { return entry.second; })->first;
+    std::erase_if(drawn,
+                  [&](const SystemRatio* ratio) { return ratio->system != first && ratio->other != first; });
+    left_out.push_back(text("ratios: of ", all, " pairs those without ", first, ", which is ahead of most"));
+  }
+  return drawn;
+}
+
+ScaleFigure ratio_figure(const ScalingStudy& study, std::vector<std::string>& left_out) {
   Figure loss = scale_panel("loss at equal compute", compute_label, "ratio of losses"),
          compute = scale_panel("compute for equal loss", "training compute of the better / FLOPs (nominal)",
                                "ratio of compute");
-  for (size_t i = 0; i < study.ratios.size(); ++i) {
-    const SystemRatio& ratio = study.ratios[i];
+  const std::vector<const SystemRatio*> ratios = drawn_ratios(study, left_out);
+  for (size_t i = 0; i < ratios.size(); ++i) {
+    const SystemRatio& ratio = *ratios[i];
     const Look look = look_of_system(i);
     const auto& points = ratio.curve.empty() ? ratio.budgets : ratio.curve;
     add_curve_of(loss, look, points, [](const SystemRatio::Point& at) { return at.loss; });
@@ -270,7 +336,9 @@ ScaleFigure ratio_figure(const ScalingStudy& study) {
       chart->marks.insert(chart->marks.begin(), std::move(equal));
     }
   }
-  return {"ratios", {"How far ahead (shaded: 95 % intervals)", {std::move(loss), std::move(compute)}}};
+  std::vector<Figure> charts{std::move(loss), std::move(compute)};
+  const std::string title = caption("How far ahead", charts, {shaded});
+  return {"ratios", {title, std::move(charts)}};
 }
 
 void tell_of(const SystemFit& fit, std::vector<std::string>& left_out) {
@@ -318,19 +386,46 @@ DataLoss best_of(double unique_tokens, const BySize& sizes) {
   return best;
 }
 
-/// "transformer-augmented" beside "transformer": its colour, hollow points of its shape, and a dash that no other has of the first five.
-Look look_of(const std::vector<std::string>& names, size_t index) {
-  const std::string& name = names[index];
+/// "transformer-augmented" beside "transformer" of the same budget: its colour, hollow points of its shape, and a dash that no
+/// other has of the first five.
+Look look_of(const std::vector<DataScaling>& all, size_t index) {
+  const std::string& name = all[index].system;
   if (name.ends_with(augmented)) {
-    const auto plain = std::ranges::find(names, name.substr(0, name.size() - augmented.size()));
-    if (plain != names.end()) {
-      Look look = look_of_system(static_cast<size_t>(plain - names.begin()));
+    const auto plain = std::ranges::find_if(all, [&](const DataScaling& other) {
+      return other.system == name.substr(0, name.size() - augmented.size()) &&
+             other.budget == all[index].budget;
+    });
+    if (plain != all.end()) {
+      Look look = look_of_system(static_cast<size_t>(plain - all.begin()));
       look.dash = look_of_system(index).dash;
       --look.shape;
       return look;
     }
   }
   return look_of_system(index);
+}
+
+/// What each run was allowed: its budget, or, where the table says none, about how many tokens it saw. Numbers of tokens with
+/// less than a quarter between one and the next are one budget, of which the least is told.
+std::vector<DataBudget> budgets_of(const std::vector<ScalingRun>& runs) {
+  std::map<std::string, std::vector<double>> tokens;
+  for (const ScalingRun& run : runs) {
+    tokens[run.system].push_back(run.tokens);
+  }
+  std::map<std::string, std::map<double, double>> least;  // of each number of tokens that of its budget
+  for (auto& [system, all] : tokens) {
+    std::ranges::sort(all);
+    for (size_t i = 0; i < all.size(); ++i) {
+      const bool begins = i == 0 || all[i] > near_tokens * all[i - 1];
+      least[system].emplace(all[i], begins ? all[i] : least[system][all[i - 1]]);
+    }
+  }
+  std::vector<DataBudget> budgets;
+  for (const ScalingRun& run : runs) {
+    budgets.push_back(run.budget ? DataBudget{*run.budget, true}
+                                 : DataBudget{least[run.system][run.tokens], false});
+  }
+  return budgets;
 }
 
 }  // namespace
@@ -358,12 +453,14 @@ ScaleFigures scale_figures(const ScaleInputs& inputs) {
       made.left_out.push_back(figure.name + ": " + otherwise);
     }
   };
-  ScaleFigure isoflops{"isoflops",
-                       {"Isoflops: loss over size at equal budgets (arrows: the best size lies beyond)", {}}};
+  ScaleFigure isoflops{"isoflops", {}};
+  std::vector<Figure>& charts = isoflops.panels.figures;
   for (const SystemFit& fit : study.systems) {
-    isoflops.panels.figures.push_back(isoflop_chart(fit));
+    charts.push_back(isoflop_chart(fit));
     tell_of(fit, made.left_out);
   }
+  isoflops.panels.title = caption("Isoflops: loss over size at equal budgets", charts,
+                                  {{Mark::Kind::arrows, "arrows: the best size lies beyond"}});
   if (!study.systems.empty()) {
     take(std::move(isoflops), "");
   }
@@ -372,69 +469,86 @@ ScaleFigures scale_figures(const ScaleInputs& inputs) {
          "needs FLOPs, and of what has no fit two budgets (column budget)");
   }
   if (!study.systems.empty()) {
-    take({"best_sizes",
-          {"Best size and tokens over compute (points: isoflops, hollow: bounds; shaded: 95 % intervals)",
-           {best_chart(study, true), best_chart(study, false)}}},
-         "neither isoflops nor laws have a best size");
-    take(ratio_figure(study), "two systems with losses over compute are needed");
+    const std::vector<Figure> best{best_chart(study, true), best_chart(study, false)};
+    take(
+        {"best_sizes",
+         {caption("Best size and tokens over compute", best,
+                  {{Mark::Kind::points, "points: isoflops"}, {Mark::Kind::arrows, "hollow: bounds"}, shaded}),
+          best}},
+        "neither isoflops nor laws have a best size");
+    take(ratio_figure(study, made.left_out),
+         study.ratios.empty() ? "two systems with losses over compute are needed" : "");
   }
   take(data_scaling_figure(runs),
        "no table has two amounts of data that were seen more than once (unique_tokens)");
+  for (ScaleFigure& figure : made.figures) {
+    figure.panels.subtitle = verdict_of(study, inputs.unfitted);
+  }
   return made;
 }
 
-std::vector<std::pair<std::string, std::vector<DataLoss>>> data_scaling(const std::vector<ScalingRun>& runs) {
-  std::vector<std::string> names;
-  std::map<std::string, ByTokens> systems;
-  std::map<std::string, bool> repeats;
-  for (const ScalingRun& run : runs) {
-    if (run.unique_tokens) {
-      if (std::ranges::find(names, run.system) == names.end()) {
-        names.push_back(run.system);
-      }
-      systems[run.system][*run.unique_tokens][run.parameters].push_back(run.loss);
-      repeats[run.system] = repeats[run.system] || run.tokens >= repeated * *run.unique_tokens;
+std::vector<DataScaling> data_scaling(const std::vector<ScalingRun>& all) {
+  std::vector<ScalingRun> runs;
+  std::ranges::copy_if(all, std::back_inserter(runs),
+                       [](const ScalingRun& run) { return run.unique_tokens.has_value(); });
+  const std::vector<DataBudget> budgets = budgets_of(runs);
+  std::vector<DataScaling> found;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    if (std::ranges::none_of(found, [&](const DataScaling& one) {
+          return one.system == runs[i].system && one.budget == budgets[i];
+        })) {
+      found.push_back({runs[i].system, budgets[i], {}});
     }
   }
-  std::vector<std::pair<std::string, std::vector<DataLoss>>> all;
-  for (const std::string& name : names) {
-    if (repeats[name] && systems[name].size() > 1) {
-      std::vector<DataLoss> losses;
-      for (const auto& [tokens, sizes] : systems[name]) {
-        losses.push_back(best_of(tokens, sizes));
+  for (DataScaling& one : found) {
+    ByTokens amounts;
+    bool repeats = false;
+    for (size_t i = 0; i < runs.size(); ++i) {
+      if (runs[i].system == one.system && budgets[i] == one.budget) {
+        amounts[*runs[i].unique_tokens][runs[i].parameters].push_back(runs[i].loss);
+        repeats = repeats || runs[i].tokens >= repeated * *runs[i].unique_tokens;
       }
-      all.emplace_back(name, std::move(losses));
+    }
+    for (const auto& [tokens, sizes] : amounts) {
+      if (repeats && amounts.size() > 1) {
+        one.losses.push_back(best_of(tokens, sizes));
+      }
     }
   }
-  return all;
+  std::erase_if(found, [](const DataScaling& one) { return one.losses.empty(); });
+  return found;
+}
+
+std::string name_of(const DataScaling& one, const std::vector<DataScaling>& all) {
+  const bool several =
+      std::ranges::any_of(all, [&](const DataScaling& other) { return other.budget != one.budget; });
+  if (!several) {
+    return one.system;
+  }
+  const std::string budget = short_of(one.budget.value);
+  return one.system + (one.budget.stated ? ", budget " + budget : ", from " + budget + " tokens");
 }
 
 ScaleFigure data_scaling_figure(const std::vector<ScalingRun>& runs) {
-  const auto systems = data_scaling(runs);
+  const std::vector<DataScaling> systems = data_scaling(runs);
   ScaleFigure figure{"data_scaling", {"Loss over the amount of training data", {}}};
   if (systems.empty()) {
     return figure;
   }
-  std::vector<std::string> names;
-  for (const auto& [name, losses] : systems) {
-    names.push_back(name);
-  }
-  Figure chart = scale_panel("lines: geometric means over seeds; points: runs", "different training tokens",
-                             "test loss / unit of the runs");
-  for (size_t i = 0; i < names.size(); ++i) {
-    const Look look = look_of(names, i);
+  Figure chart = scale_panel("lines: geometric means over seeds of one budget; points: runs",
+                             "different training tokens", loss_label);
+  for (size_t i = 0; i < systems.size(); ++i) {
+    const Look look = look_of(systems, i);
     Mark line = mark(Mark::Kind::line, look), points = mark(Mark::Kind::points, look, 0.9);
-    for (const DataLoss& at : systems[i].second) {
-      line.x.push_back(at.unique_tokens);
-      line.y.push_back(at.mean);
+    for (const DataLoss& at : systems[i].losses) {
+      add_point(line, at.unique_tokens, at.mean);
       for (const double loss : at.each) {
-        points.x.push_back(at.unique_tokens);
-        points.y.push_back(loss);
+        add_point(points, at.unique_tokens, loss);
       }
     }
     chart.marks.push_back(std::move(line));
     chart.marks.push_back(std::move(points));
-    chart.key.push_back({names[i], look});
+    chart.key.push_back({name_of(systems[i], systems), look});
   }
   figure.panels.figures.push_back(std::move(chart));
   return figure;

@@ -7,7 +7,6 @@
 #include <map>
 #include <tuple>
 
-#include "weyl/app/draw/html.h"
 #include "weyl/app/draw/scale_figures.h"
 #include "weyl/app/terminal/text_table.h"
 #include "weyl/core/check.h"
@@ -18,10 +17,10 @@ namespace {
 
 using ScaleRows = std::vector<std::vector<std::string>>;
 
-/// A column of a table: its headings as text and in HTML, null where it is not there, and what stands in it.
+/// A column of a table: its headings on the terminal, null where it is not there, and in a report, and what stands in it.
 template <class T>
 struct ScaleColumn {
-  const char *as_text, *as_html;
+  const char *as_text, *as_heading;
   std::string (*cell)(const T&);
 };
 
@@ -58,7 +57,7 @@ constexpr ScaleColumn<SystemRatio::Point> ratio_columns[]{
      [](const SystemRatio::Point& at) { return with_interval(at.compute); }}};
 
 struct Coefficient {
-  const char *as_text, *as_html;
+  const char *as_text, *as_heading;
   Estimate SystemFit::* value;
 };
 constexpr Coefficient coefficient_rows[] = {{"A", "A", &SystemFit::A},
@@ -86,7 +85,9 @@ std::string indented(const std::string& lines) {
 
 std::string heading(const SystemFit& fit) {
   std::string line = visible(fit.system);
-  if (fit.fit) {
+  if (fit.fit && std::isnan(fit.law.A)) {
+    line += text(": ", fit.runs, " runs, no law");
+  } else if (fit.fit) {
     const PointFit& point = *fit.fit;
     line += text(": ", fit.runs, " runs, E ", point.form.free_E ? "free" : "= 0",
                  ", delta = ", number(point.form.delta, "%g"), ", off by ", percent(point.mean_residual),
@@ -192,19 +193,21 @@ std::string ratio_lines(const SystemRatio& ratio) {
          table_lines(ratio_columns, ratio.budgets) + left_out_lines(ratio.left_out);
 }
 
-std::string section(const std::string& title, const ScaleRows& rows, const std::string& words = {}) {
-  return rows.size() < 2 ? ""
-                         : "<h3>" + html_text(title) + "</h3>\n" +
-                               (words.empty() ? "" : "<p>" + html_text(words) + "</p>\n") + html_table(rows);
+/// Takes a table that has a row.
+void add_table(std::vector<Table>& tables, const std::string& title, ScaleRows rows,
+               const std::string& words = {}) {
+  if (rows.size() > 1) {
+    tables.push_back({title, words, std::move(rows)});
+  }
 }
 
 /// A table of all systems: `groups` are the name that begins their rows, and the rows.
 template <class Columns, class T>
-ScaleRows html_rows(const char* heading, const Columns& columns,
-                    const std::vector<std::pair<std::string, const std::vector<T>*>>& groups) {
+ScaleRows rows_of(const char* heading, const Columns& columns,
+                  const std::vector<std::pair<std::string, const std::vector<T>*>>& groups) {
   ScaleRows rows{{heading}};
   for (const auto& column : columns) {
-    rows[0].emplace_back(column.as_html);
+    rows[0].emplace_back(column.as_heading);
   }
   for (const auto& [name, items] : groups) {
     for (const T& item : *items) {
@@ -224,7 +227,7 @@ ScaleRows system_rows(const ScalingStudy& study, const Columns& columns, std::ve
   for (const SystemFit& fit : study.systems) {
     groups.emplace_back(fit.system, &(fit.*which));
   }
-  return html_rows("system", columns, groups);
+  return rows_of("system", columns, groups);
 }
 
 ScaleRows ratio_rows(const ScalingStudy& study) {
@@ -232,11 +235,11 @@ ScaleRows ratio_rows(const ScalingStudy& study) {
   for (const SystemRatio& ratio : study.ratios) {
     groups.emplace_back(ratio.other + " over " + ratio.system, &ratio.budgets);
   }
-  return html_rows("systems", ratio_columns, groups);
+  return rows_of("systems", ratio_columns, groups);
 }
 
 // A column for each system, so that they can be compared.
-std::string laws(const ScalingStudy& study) {
+void add_laws(std::vector<Table>& tables, const ScalingStudy& study) {
   using Of = std::function<std::string(const SystemFit&)>;
   const auto of_fit = [](const std::function<std::string(const PointFit&)>& what) -> Of {
     return [what](const SystemFit& fit) { return fit.fit ? what(*fit.fit) : "-"; };
@@ -244,7 +247,7 @@ std::string laws(const ScalingStudy& study) {
   std::vector<std::pair<const char*, Of>> lines{
       {"runs", [](const SystemFit& fit) { return std::to_string(fit.runs); }}};
   for (const Coefficient& row : coefficient_rows) {
-    lines.emplace_back(row.as_html,
+    lines.emplace_back(row.as_heading,
                        [&row](const SystemFit& fit) { return with_interval(fit.*row.value, "%.5g"); });
   }
   const std::vector<std::pair<const char*, Of>> others{
@@ -281,12 +284,12 @@ std::string laws(const ScalingStudy& study) {
       rows.pop_back();
     }
   }
-  return section("Laws L = A N^-alpha + B D^-beta + E", rows,
-                 "N parameters, D training tokens, C = xi N D nominal FLOPs; in brackets 95 % intervals of a "
-                 "basic bootstrap.");
+  add_table(tables, "Laws L = A N^-alpha + B D^-beta + E", std::move(rows),
+            "N parameters, D training tokens, C = xi N D nominal FLOPs; in brackets 95 % intervals of a "
+            "basic bootstrap.");
 }
 
-std::string hold_outs(const ScalingStudy& study) {
+void add_hold_outs(std::vector<Table>& tables, const ScalingStudy& study) {
   ScaleRows rows{{"system", "largest budget", "its runs", "runs fitted", "mean error", "largest error",
                   "lowest loss", "foretold"}};
   for (const SystemFit& fit : study.systems) {
@@ -297,10 +300,10 @@ std::string hold_outs(const ScalingStudy& study) {
                       number(out.observed, "%.3g"), number(out.predicted, "%.3g")});
     }
   }
-  return section("What the laws are worth: the largest budget held out", rows);
+  add_table(tables, "What the laws are worth: the largest budget held out", std::move(rows));
 }
 
-std::string left_out(const ScalingStudy& study) {
+void add_left_out(std::vector<Table>& tables, const ScalingStudy& study) {
   ScaleRows rows{{"system", "what", "why"}};
   for (const SystemFit& fit : study.systems) {
     for (const LeftOut& left : fit.left_out) {
@@ -310,7 +313,7 @@ std::string left_out(const ScalingStudy& study) {
       rows.push_back({fit.system, "to be known", note});
     }
   }
-  return section("Left out, and to be known", rows);
+  add_table(tables, "Left out, and to be known", std::move(rows));
 }
 
 /// Runs of one system at one budget that differ by their seeds alone: of one size and, where they saw their data again,
@@ -381,11 +384,60 @@ const char* sentence_of(MinimumKind kind) {
                                           : "fewer than three sizes";
 }
 
+namespace {
+
+constexpr size_t most_of_names = 60;  // characters, of each kind, that the width of a picture holds
+
+}  // namespace
+
+std::string verdict_of(const ScalingStudy& study, const std::vector<std::string>& unfitted) {
+  std::vector<std::string> given, determined, undetermined;
+  for (const SystemFit& fit : study.systems) {
+    (!fit.fit ? given : fit.undetermined.empty() ? determined : undetermined).push_back(fit.system);
+  }
+  std::string line;
+  const auto add = [&](const char* words, const std::vector<std::string>& systems) {
+    if (!systems.empty()) {
+      const std::string names = joined(systems);
+      line += (line.empty() ? "" : "; ") + std::string(words) +
+              (names.size() <= most_of_names ? names : text(systems.size(), " systems"));
+    }
+  };
+  add("law not determined: ", undetermined);
+  add("no law: ", unfitted);
+  add("law determined: ", determined);
+  add("law given: ", given);
+  return line;
+}
+
+std::vector<Table> verdict_tables(const ScalingStudy& study, const std::vector<std::string>& unfitted) {
+  ScaleRows rows{{"system", "law", "why"}};
+  for (const SystemFit& fit : study.systems) {
+    rows.push_back({fit.system,
+                    !fit.fit                   ? "given"
+                    : fit.undetermined.empty() ? "determined"
+                                               : "not determined",
+                    fit.undetermined});
+  }
+  for (const std::string& system : unfitted) {
+    const auto refused = std::ranges::find(study.refused_systems, system, &LeftOut::quantity);
+    rows.push_back({system, "none", refused == study.refused_systems.end() ? "" : refused->reason});
+  }
+  std::vector<Table> tables;
+  add_table(tables, "Whether the runs determine the law", std::move(rows));
+  return tables;
+}
+
 std::string text_of(const ScalingStudy& study) {
   std::string lines;
+  std::vector<std::string> refused;
+  for (const LeftOut& left : study.refused_systems) {
+    refused.push_back(left.quantity);
+  }
+  lines += visible(verdict_of(study, refused)) + "\n";
   for (const SystemFit& fit : study.systems) {
-    lines += text(lines.empty() ? "" : "\n", heading(fit)) + coefficient_lines(fit) + budget_lines(fit) +
-             isoflop_lines(fit) + further(fit);
+    lines +=
+        "\n" + heading(fit) + coefficient_lines(fit) + budget_lines(fit) + isoflop_lines(fit) + further(fit);
   }
   for (const SystemRatio& each : study.ratios) {
     lines += "\n" + ratio_lines(each);
@@ -393,7 +445,7 @@ std::string text_of(const ScalingStudy& study) {
   return lines;
 }
 
-std::string html_losses(const std::vector<ScalingRun>& runs) {
+std::vector<Table> loss_tables(const std::vector<ScalingRun>& runs) {
   const std::vector<LikeRuns> lowest = lowest_losses(runs);
   const bool again = std::ranges::any_of(lowest, [](const LikeRuns& like) { return like.unique_tokens > 0; });
   ScaleRows rows{{"budget", "system", "parameters", "runs", "loss: mean", "least", "most"}};
@@ -409,20 +461,22 @@ std::string html_losses(const std::vector<ScalingRun>& runs) {
                          like.unique_tokens > 0 ? number(like.unique_tokens, "%.4g") : "-");
     }
   }
-  return section("Lowest loss of each budget", rows,
-                 "The size whose mean loss is lowest (of data that were seen again: size and amount of "
-                 "data), geometric over its runs, and "
-                 "the least and the most of them: a difference between systems that is smaller than these "
-                 "differ by is none.");
+  std::vector<Table> tables;
+  add_table(tables, "Lowest loss of each budget", std::move(rows),
+            "The size whose mean loss is lowest (of data that were seen again: size and amount of "
+            "data), geometric over its runs, and "
+            "the least and the most of them: a difference between systems that is smaller than these "
+            "differ by is none.");
+  return tables;
 }
 
-std::string html_data_scaling(const std::vector<ScalingRun>& runs) {
-  const auto systems = data_scaling(runs);
+std::vector<Table> data_scaling_tables(const std::vector<ScalingRun>& runs) {
+  const std::vector<DataScaling> systems = data_scaling(runs);
   std::map<double, std::vector<std::string>> by_tokens;
   ScaleRows rows{{"unique tokens"}};
   for (size_t i = 0; i < systems.size(); ++i) {
-    rows[0].push_back(systems[i].first);
-    for (const DataLoss& at : systems[i].second) {
+    rows[0].push_back(name_of(systems[i], systems));
+    for (const DataLoss& at : systems[i].losses) {
       std::vector<std::string>& row = by_tokens[at.unique_tokens];
       row.resize(systems.size(), "-");
       const auto [least, most] = std::ranges::minmax(at.each);
@@ -433,16 +487,24 @@ std::string html_data_scaling(const std::vector<ScalingRun>& runs) {
     rows.push_back({number(tokens, "%.4g")});
     rows.back().insert(rows.back().end(), cells.begin(), cells.end());
   }
-  return section("Loss over the amount of training data", rows,
-                 "Mean (least, most) of the runs of the size whose mean is lowest; the mean is geometric.");
+  std::vector<Table> tables;
+  add_table(tables, "Loss over the amount of training data", std::move(rows),
+            "Mean (least, most) of the runs of the size whose mean is lowest; the mean is geometric.");
+  return tables;
 }
 
-std::string html_of(const ScalingStudy& study) {
-  return laws(study) +
-         section("Best size, tokens and loss of a budget",
-                 system_rows(study, budget_columns, &SystemFit::budgets)) +
-         section("Minima of the isoflops", system_rows(study, isoflop_columns, &SystemFit::isoflops)) +
-         hold_outs(study) + section("Ratios", ratio_rows(study)) + left_out(study);
+std::vector<Table> study_tables(const ScalingStudy& study) {
+  std::vector<Table> tables;
+  if (!study.systems.empty()) {
+    add_laws(tables, study);
+    add_table(tables, "Best size, tokens and loss of a budget",
+              system_rows(study, budget_columns, &SystemFit::budgets));
+    add_table(tables, "Minima of the isoflops", system_rows(study, isoflop_columns, &SystemFit::isoflops));
+    add_hold_outs(tables, study);
+    add_table(tables, "Ratios", ratio_rows(study));
+    add_left_out(tables, study);
+  }
+  return tables;
 }
 
 }  // namespace weyl

@@ -32,4 +32,14 @@ std::vector<std::string> shown_metrics(const std::vector<std::string>& names,
   return order;
 }
 
+bool is_share(std::string_view metric) {
+  for (const std::string_view name : {"accuracy", "dice", "iou", "cosine"}) {
+    const std::string within = "_" + std::string(metric) + "_";
+    if (within.find("_" + std::string(name) + "_") != std::string::npos) {
+      return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace weyl

@@ -5,20 +5,27 @@
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
+#include <numeric>
+#include <ranges>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "weyl/app/draw/html.h"
 #include "weyl/app/terminal/exit_codes.h"
 #include "weyl/app/terminal/log.h"
-#include "weyl/app/terminal/progress.h"
+#include "weyl/app/terminal/shown_metrics.h"
 #include "weyl/app/terminal/text_table.h"
 #include "weyl/app/verbs/verbs.h"
+#include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
+#include "weyl/core/input_file.h"
 #include "weyl/core/json.h"
 #include "weyl/core/own_folder.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/safetensors.h"
+#include "weyl/core/text_number.h"
 #include "weyl/saved/model_summary.h"
 #include "weyl/train/run/append_file.h"
 #include "weyl/train/run/journal.h"
@@ -135,6 +142,70 @@ struct Read {
   ModelSummary summary;
 };
 
+// The resolved config without its line train.seed, and that seed.
+void read_config(ComparedRun& run, const std::string& recipe) {
+  std::istringstream lines(recipe);
+  std::string table;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("[")) {
+      table = line;
+    }
+    if (table == "[train]" && line.starts_with("seed = ")) {
+      run.seed = parse_integer(std::string_view(line).substr(7)).value_or(0);
+    } else {
+      run.config += line + "\n";
+    }
+  }
+}
+
+// "et-seed*" of et-seed0 and et-seed1; of names that share less than two bytes all of them. No character is cut apart.
+std::string shared_name(const std::vector<std::string>& names) {
+  const std::string& first = names.front();
+  if (names.size() == 1) {
+    return first;
+  }
+  const auto within = [&](size_t at) { return at < first.size() && (first[at] & 0xc0) == 0x80; };
+  size_t before = first.size(), behind = first.size();
+  for (const std::string& name : names) {
+    before = std::min<size_t>(before, std::ranges::mismatch(first, name).in1 - first.begin());
+    behind = std::min<size_t>(
+        behind,
+        std::ranges::mismatch(first | std::views::reverse, name | std::views::reverse).in1 - first.rbegin());
+  }
+  while (before > 0 && within(before)) {
+    --before;
+  }
+  for (const std::string& name : names) {
+    behind = std::min(behind, name.size() - before);
+  }
+  while (behind > 0 && within(first.size() - behind)) {
+    --behind;
+  }
+  return before + behind < 2 ? joined(names)
+                             : first.substr(0, before) + "*" + first.substr(first.size() - behind);
+}
+
+// Two runs of one seed are one training twice, which says nothing of a spread.
+std::vector<SeedGroup> seed_groups(const std::vector<ComparedRun>& runs) {
+  std::vector<SeedGroup> groups;
+  for (size_t i = 0; i < runs.size(); ++i) {
+    const auto takes = [&](const SeedGroup& group) {
+      return runs[group.runs.front()].config == runs[i].config &&
+             std::ranges::none_of(group.runs, [&](size_t other) { return runs[other].seed == runs[i].seed; });
+    };
+    const auto found = std::ranges::find_if(groups, takes);
+    (found == groups.end() ? groups.emplace_back() : *found).runs.push_back(i);
+  }
+  for (SeedGroup& group : groups) {
+    std::vector<std::string> names;
+    for (const size_t i : group.runs) {
+      names.push_back(runs[i].name);
+    }
+    group.name = shared_name(names);
+  }
+  return groups;
+}
+
 Read read_run(const std::string& path) {
   require<DataError>(is_run_folder(path), path, ": must be a run folder, which `weyl train` makes");
   Read read;
@@ -147,6 +218,7 @@ Read read_run(const std::string& path) {
   run.parameters = read.summary.parameters;
   run.parameters_real = read.summary.parameters_real;
   run.headline = read.summary.metric;
+  read_config(run, read.summary.recipe);
   const Json environment = json_of(path + "/environment.json");
   if (const Json* data = environment.find("data")) {
     read.data = *data;
@@ -255,6 +327,7 @@ Comparison compared(const std::vector<std::string>& runs) {
     comparison.notes.push_back("the runs do not predict the same properties (" + which + ")");
   }
   comparison.same_test_data = data.size() == 1 && !data.begin()->empty();
+  comparison.rows = seed_groups(comparison.runs);
   return comparison;
 }
 
@@ -292,7 +365,7 @@ Panels learning_curves(const Comparison& comparison) {
       {"seconds", [](const ComparedRun::Point& p) { return p.seconds; }},
       {"FLOPs", [](const ComparedRun::Point& p) { return p.flops; }}};
   for (const auto& [name, place] : places) {
-    Figure figure{"", name, label, {}, true};
+    Figure figure{"", name, label, {}, !is_share(metric)};
     for (const ComparedRun& run : comparison.runs) {
       Mark& line = figure.marks.emplace_back();
       line.title = run.name;
@@ -312,9 +385,121 @@ Panels learning_curves(const Comparison& comparison) {
 
 namespace {
 
+/// Numbers of the runs of a row that have them.
+struct OverSeeds {
+  std::vector<double> values;
+
+  double mean() const {
+    return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+  }
+  /// The standard deviation of one run about the mean, from two runs on.
+  std::optional<double> spread() const {
+    if (values.size() < 2) {
+      return {};
+    }
+    double squares = 0;
+    for (const double value : values) {
+      squares += (value - mean()) * (value - mean());
+    }
+    return std::sqrt(squares / static_cast<double>(values.size() - 1));
+  }
+};
+
+template <class Of>
+OverSeeds over_seeds(const Comparison& comparison, const SeedGroup& row, const Of& of) {
+  OverSeeds all;
+  for (const size_t i : row.runs) {
+    if (const std::optional<double> value = of(comparison.runs[i])) {
+      all.values.push_back(*value);
+    }
+  }
+  return all;
+}
+
+/// A metric as one unit has it: a run may tell it in another.
+struct MetricInUnit {
+  std::string name, unit;
+
+  std::string label() const { return name + (unit.empty() ? "" : " / " + unit); }
+  std::optional<double> of(const ComparedRun& run) const {
+    const auto found = run.metrics.find(name);
+    return found != run.metrics.end() && found->second.second == unit ? std::optional(found->second.first)
+                                                                      : std::nullopt;
+  }
+};
+
+/// Those of all runs, the headlines first.
+std::vector<MetricInUnit> metrics_of(const Comparison& comparison) {
+  std::vector<std::string> names, headlines;
+  std::map<std::string, std::vector<std::string>> units;
+  for (const ComparedRun& run : comparison.runs) {
+    if (std::ranges::find(headlines, run.headline) == headlines.end()) {
+      headlines.push_back(run.headline);
+    }
+    for (const auto& [name, metric] : run.metrics) {
+      if (std::ranges::find(names, name) == names.end()) {
+        names.push_back(name);
+      }
+      if (std::ranges::find(units[name], metric.second) == units[name].end()) {
+        units[name].push_back(metric.second);
+      }
+    }
+  }
+  std::vector<MetricInUnit> all;
+  for (const std::string& name : shown_metrics(names, headlines, names.size())) {
+    for (const std::string& unit : units[name]) {
+      all.push_back({name, unit});
+    }
+  }
+  return all;
+}
+
+Json or_null(const std::optional<double>& number) {
+  return number ? Json(*number) : Json();
+}
+
+/// {mean, spread, least, most, runs}; null where no run has a number.
+Json to_json(const OverSeeds& all) {
+  if (all.values.empty()) {
+    return {};
+  }
+  const auto [least, most] = std::ranges::minmax(all.values);
+  return Json::object()
+      .set("mean", all.mean())
+      .set("spread", or_null(all.spread()))
+      .set("least", least)
+      .set("most", most)
+      .set("runs", std::ssize(all.values));
+}
+
+Json row_json(const Comparison& comparison, const SeedGroup& row) {
+  const ComparedRun& first = comparison.runs[row.runs.front()];
+  Json runs = Json::array(), seeds = Json::array(), metrics = Json::object();
+  for (const size_t i : row.runs) {
+    runs.add(comparison.runs[i].name);
+    seeds.add(comparison.runs[i].seed);
+  }
+  for (const MetricInUnit& metric : metrics_of(comparison)) {
+    const OverSeeds all = over_seeds(comparison, row, [&](const ComparedRun& run) { return metric.of(run); });
+    if (!all.values.empty()) {
+      metrics.set(metric.name, to_json(all).set("unit", metric.unit));
+    }
+  }
+  return Json::object()
+      .set("name", row.name)
+      .set("runs", runs)
+      .set("seeds", seeds)
+      .set("system", first.system)
+      .set("parameters_real", first.parameters_real)
+      .set("seconds", to_json(over_seeds(comparison, row, [](const auto& run) { return run.seconds; })))
+      .set("flops", to_json(over_seeds(comparison, row, [](const auto& run) { return run.flops; })))
+      .set("nominal_flops",
+           to_json(over_seeds(comparison, row, [](const auto& run) { return run.nominal_flops; })))
+      .set("metrics", metrics);
+}
+
 Json comparison_json(const Comparison& comparison) {
   Json runs = Json::array();
-  const auto or_null = [](const std::optional<double>& number) { return number ? Json(*number) : Json(); };
   for (const ComparedRun& run : comparison.runs) {
     Json metrics = Json::object();
     for (const auto& [name, metric] : run.metrics) {
@@ -331,12 +516,17 @@ Json comparison_json(const Comparison& comparison) {
                  .set("nominal_flops", or_null(run.nominal_flops))
                  .set("metrics", metrics));
   }
+  Json rows = Json::array();
+  for (const SeedGroup& row : comparison.rows) {
+    rows.add(row_json(comparison, row));
+  }
   Json notes = Json::array();
   for (const std::string& note : comparison.notes) {
     notes.add(note);
   }
   return Json::object()
       .set("runs", runs)
+      .set("rows", rows)
       .set("split", comparison.split)
       .set("same_test_data", comparison.same_test_data)
       .set("notes", notes);
@@ -348,41 +538,82 @@ std::string table_number(double value, const char* format) {
   return buffer;
 }
 
-// A row for each metric and a column for each run: many metrics, few runs.
-void print_comparison(const Comparison& comparison) {
-  std::vector<std::vector<std::string>> rows{{""},     {"system"}, {"parameters (real)"},
-                                             {"time"}, {"FLOPs"},  {"FLOPs (nominal)"}};
-  std::vector<std::string> metrics;
-  for (const ComparedRun& run : comparison.runs) {
-    for (const auto& [name, metric] : run.metrics) {
-      const std::string label = name + (metric.second.empty() ? "" : " / " + metric.second);
-      if (std::find(metrics.begin(), metrics.end(), label) == metrics.end()) {
-        metrics.push_back(label);
-        rows.push_back({comparison.split + " " + label});
-      }
+/// The mean, and the spread where there are several runs.
+std::string cell_of(const OverSeeds& all, const char* format) {
+  if (all.values.empty()) {
+    return "-";
+  }
+  const std::string mean = table_number(all.mean(), format);
+  const std::optional<double> spread = all.spread();
+  return spread ? with_spread(mean, table_number(*spread, "%.2g")) : mean;
+}
+
+constexpr size_t metrics_on_terminal = 4;
+
+}  // namespace
+
+Table comparison_table(const Comparison& comparison, size_t most) {
+  std::vector<MetricInUnit> metrics =
+      comparison.same_test_data ? metrics_of(comparison) : std::vector<MetricInUnit>{};
+  const size_t left = metrics.size() - std::min(metrics.size(), most);
+  metrics.resize(metrics.size() - left);
+  Table table{"Comparison of " + std::to_string(comparison.runs.size()) + " runs", "", {}};
+  if (std::ranges::any_of(comparison.rows, [](const SeedGroup& row) { return row.runs.size() > 1; })) {
+    table.words = "Runs that differ by their seed alone are one row: mean ± standard deviation of a run.";
+  }
+  if (left > 0) {
+    table.words += text(table.words.empty() ? "" : " ", left, " more metrics: --out, --json.");
+  }
+  table.rows.push_back(
+      {"run", "seeds", "system", "parameters (real)", "seconds", "FLOPs", "FLOPs (nominal)"});
+  for (const MetricInUnit& metric : metrics) {
+    table.rows[0].push_back(comparison.split + " " + metric.label());
+  }
+  for (const SeedGroup& row : comparison.rows) {
+    const auto cell = [&](const auto& of, const char* format) {
+      return cell_of(over_seeds(comparison, row, of), format);
+    };
+    const ComparedRun& first = comparison.runs[row.runs.front()];
+    table.rows.push_back({row.name, std::to_string(row.runs.size()), first.system,
+                          std::to_string(first.parameters_real),
+                          cell([](const auto& run) { return run.seconds; }, "%.4g"),
+                          cell([](const auto& run) { return run.flops; }, "%.3g"),
+                          cell([](const auto& run) { return run.nominal_flops; }, "%.3g")});
+    for (const MetricInUnit& metric : metrics) {
+      table.rows.back().push_back(cell([&](const ComparedRun& run) { return metric.of(run); }, "%.5g"));
     }
   }
+  return table;
+}
+
+namespace {
+
+/// The page, its tables and the learning curves. Returns the files.
+std::vector<std::string> write_comparison(const Comparison& comparison, const std::string& folder) {
+  make_folder(folder);
+  const std::string curves = folder + "/learning_curves", name = folder + "/compare";
+  const Panels panels = learning_curves(comparison);
+  draw(panels, curves);
+  Table runs{"The runs", "", {{"run", "folder", "seed", "system"}}};
+  std::string call = "weyl compare";
   for (const ComparedRun& run : comparison.runs) {
-    rows[0].push_back(run.name);
-    rows[1].push_back(run.system);
-    rows[2].push_back(std::to_string(run.parameters_real));
-    rows[3].push_back(run.seconds ? clock_text(*run.seconds) : "-");
-    rows[4].push_back(run.flops ? table_number(*run.flops, "%.3g") : "-");
-    rows[5].push_back(run.nominal_flops ? table_number(*run.nominal_flops, "%.3g") : "-");
-    for (size_t i = 0; i < metrics.size(); ++i) {
-      std::string value = "-";
-      for (const auto& [name, metric] : run.metrics) {
-        if (name + (metric.second.empty() ? "" : " / " + metric.second) == metrics[i]) {
-          value = table_number(metric.first, "%.5g");
-        }
-      }
-      rows[6 + i].push_back(value);
-    }
+    runs.rows.push_back({run.name, run.path, std::to_string(run.seed), run.system});
+    call += " " + shell_word(run.path);
   }
-  if (!comparison.same_test_data) {
-    rows.resize(6);
+  const std::vector<Table> tables{comparison_table(comparison, SIZE_MAX), std::move(runs)};
+  std::string body;
+  for (const std::string& note : comparison.notes) {
+    body += "<p>" + html_text(note) + "</p>\n";
   }
-  std::cout << aligned(rows);
+  body += html_of({tables[0]}) + html_picture(contents_of(curves + ".svg"), panels.title) +
+          html_of({tables[1]}) + html_lines(call + " --out " + shell_word(folder));
+  write_file_atomically(name + ".html", html_page(tables[0].title, body), Existing::replace_link);
+  write_tables(tables, name, Existing::replace_link);
+  std::vector<std::string> files{curves + ".png", curves + ".svg", name + ".html"};
+  for (const std::string& file : table_files(name)) {
+    files.push_back(file);
+  }
+  return files;
 }
 
 }  // namespace
@@ -393,22 +624,28 @@ int run(const CompareCommand& command) {
   for (const std::string& note : comparison.notes) {
     warn(note);
   }
+  std::vector<std::string> files;
   if (!comparison.same_test_data) {
     warn("the runs' " + comparison.split + " data are not the same, so their metrics are not compared");
   } else if (!command.out.empty()) {
-    make_folder(command.out);
-    const std::string picture = command.out + "/learning_curves";
-    draw(learning_curves(comparison), picture);
-    json.set("files", Json::array().add(picture + ".png").add(picture + ".svg"));
+    files = write_comparison(comparison, command.out);
+    Json list = Json::array();
+    for (const std::string& file : files) {
+      list.add(file);
+    }
+    json.set("files", list);
   }
   if (command.output.json) {
     std::cout << json.dump() << "\n";
   } else {
-    print_comparison(comparison);
-    if (const Json* files = json.find("files")) {
-      for (const Json& file : files->items()) {
-        std::cout << file.string_or("") << "\n";
-      }
+    const Table table = comparison_table(comparison, metrics_on_terminal);
+    std::vector<std::vector<std::string>> rows = table.rows;
+    for (std::vector<std::string>& row : rows) {
+      row.front() = visible(row.front());
+    }
+    std::cout << aligned(rows) << (table.words.empty() ? "" : table.words + "\n");
+    for (const std::string& file : files) {
+      std::cout << file << "\n";
     }
   }
   return comparison.same_test_data ? exit_done : exit_failed;

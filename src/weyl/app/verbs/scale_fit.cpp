@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <string>
 #include <thread>
 
@@ -8,6 +9,7 @@
 #include "weyl/app/draw/scale_figures.h"
 #include "weyl/app/draw/scale_inputs.h"
 #include "weyl/app/draw/scale_tables.h"
+#include "weyl/app/draw/table.h"
 #include "weyl/app/terminal/exit_codes.h"
 #include "weyl/app/terminal/log.h"
 #include "weyl/app/verbs/verbs.h"
@@ -195,20 +197,28 @@ std::string machine(const SweepRecord& record) {
          std::to_string(std::thread::hardware_concurrency()) + " threads, weyl " + version() + "</p>\n";
 }
 
+/// What the files with a page's tables begin with: the page's name without its ending, and "-tables" where that would be
+/// the table of runs itself.
+std::string beside_page(const std::string& page, const std::string& runs) {
+  const std::string name = std::filesystem::path(page).replace_extension().string();
+  std::error_code error;
+  return std::filesystem::equivalent(name + ".csv", runs, error) ? name + "-tables" : name;
+}
+
 std::string body_of(const ScaleReportCommand& command, const ScaleInputs& inputs) {
   const SweepRecord record = read_sweep_record(runs_file(command.runs));
   const Commands commands = report_commands(command, inputs, !record.sweep.empty());
   const ScaleFigures made = scale_figures(inputs);
-  std::string body;
+  std::string body = html_of(verdict_tables(inputs.study, inputs.unfitted));
   if (!inputs.notes.empty()) {
     body += "<p>To be known of the table:</p>\n" + html_list(inputs.notes);
   }
-  body += "<h2>Pictures</h2>\n" + html_lines(commands.plot) + pictures(made) + html_losses(inputs.runs()) +
-          html_data_scaling(inputs.runs());
+  body += "<h2>Pictures</h2>\n" + html_lines(commands.plot) + pictures(made) +
+          html_of(loss_tables(inputs.runs())) + html_of(data_scaling_tables(inputs.runs()));
   if (!inputs.study.systems.empty()) {
     body += "<h2>Fits</h2>\n" +
             (inputs.fitted ? "" : "<p>As " + html_text(command.fit) + " has them; made by</p>\n") +
-            html_lines(commands.fit) + html_of(inputs.study);
+            html_lines(commands.fit) + html_of(study_tables(inputs.study));
   }
   const std::string count = std::to_string(record.rows.empty() ? 0 : record.rows.size() - 1);
   body += "<h2>Runs</h2>\n" + (commands.run.empty() ? "" : html_lines(commands.run)) + "<details" +
@@ -223,9 +233,16 @@ std::string body_of(const ScaleReportCommand& command, const ScaleInputs& inputs
 }  // namespace
 
 int run(const ScaleReportCommand& command) {
-  const std::string csv = runs_file(command.runs);
+  const std::string csv = runs_file(command.runs), beside = beside_page(command.out, csv);
   const Overwrite overwrite(command.force, {csv, command.fit});
   const Existing existing = overwrite.at(command.out);
+  std::vector<std::string> files = table_files(beside);
+  for (const std::string& file : files) {
+    require<ConfigError>(file != command.out, "--out ", command.out,
+                         ": must be the name of the page, but its tables come to that name");
+    overwrite.at(file);
+  }
+  files.insert(files.begin(), command.out);
   std::vector<std::string> paths{csv};
   if (!command.fit.empty()) {
     paths.push_back(command.fit);
@@ -234,9 +251,25 @@ int run(const ScaleReportCommand& command) {
   for (const std::string& note : inputs.notes) {
     warn(note);
   }
+  std::vector<Table> tables;
+  for (std::vector<Table> some : {verdict_tables(inputs.study, inputs.unfitted), loss_tables(inputs.runs()),
+                                  data_scaling_tables(inputs.runs()), study_tables(inputs.study)}) {
+    std::ranges::move(some, std::back_inserter(tables));
+  }
   const std::string page = html_page("Scaling study: " + csv, body_of(command, inputs));
   write_file_atomically(command.out, page, existing);
-  std::cout << (command.output.json ? Json::object().set("out", command.out).dump() : visible(command.out))
+  write_tables(tables, beside, existing);
+  say(visible(verdict_of(inputs.study, inputs.unfitted) + "; tables: " + beside + ".md, .csv, .tex"));
+  Json list = Json::array();
+  for (const std::string& file : files) {
+    list.add(file);
+  }
+  std::cout << (command.output.json ? Json::object()
+                                          .set("determined", determined_json(inputs.study, inputs.unfitted))
+                                          .set("out", command.out)
+                                          .set("files", list)
+                                          .dump()
+                                    : visible(command.out))
             << "\n";
   return exit_done;
 }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iomanip>
 #include <iostream>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -101,6 +102,9 @@ class Console : public TrainObserver {
 
   void validated(const TrainTick& tick, const Metrics& metrics, bool best) override {
     clear();
+    for (const auto& [name, metric] : metrics) {
+      units_[name] = metric.unit;
+    }
     std::ostringstream line;
     line << "epoch " << number_text(tick.elapsed.epoch, "%.6g") << "  step " << tick.elapsed.step << "  "
          << clock_text(tick.elapsed.seconds) << "  loss " << number_text(tick.loss) << "  valid ";
@@ -122,11 +126,14 @@ class Console : public TrainObserver {
 
   // What the training opened.
   const Splits& data() const { return data_; }
+  // Of the metrics that it validated by.
+  const std::map<std::string, std::string>& units() const { return units_; }
 
  private:
   Progress::Style style_;
   bool resumed_;
   Splits data_;
+  std::map<std::string, std::string> units_;
   std::vector<std::string> best_;  // the metrics that pick the best model
   std::optional<Progress> progress_;
 };
@@ -272,6 +279,17 @@ int run(const TrainCommand& command, const Systems& systems) {
     json.set("baselines", baselines).set("parameters", best->model().parameter_count());
     table.push_back({"test, this model", evaluation.metrics});
   }
+  std::map<std::string, std::string> units = console.units();
+  if (result.test) {
+    for (const auto& [name, metric] : result.test->metrics) {
+      units[name] = metric.unit;
+    }
+  }
+  Json unit_by_metric = Json::object();
+  for (const auto& [name, unit] : units) {
+    unit_by_metric.set(name, unit);
+  }
+  json.set("units", unit_by_metric);
   write_file_atomically(result.run + "/result.json", json.dump() + "\n", Existing::replace_link);
   if (command.pictures) {
     draw_pictures(result, best ? &*best : nullptr, console.data().test);

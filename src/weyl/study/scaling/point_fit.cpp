@@ -24,9 +24,15 @@ Estimate basic_interval(double value, std::vector<double> resampled, Spread spre
     return estimate;
   }
   const double centre = spread == Spread::logarithmic ? std::log(value) : value;
-  const double low = 2 * centre - quantile(resampled, 0.975), high = 2 * centre - quantile(resampled, 0.025);
-  estimate.low = spread == Spread::logarithmic ? std::exp(low) : low;
-  estimate.high = spread == Spread::logarithmic ? std::exp(high) : high;
+  double low = 2 * centre - quantile(resampled, 0.975), high = 2 * centre - quantile(resampled, 0.025);
+  if (spread == Spread::logarithmic) {
+    low = std::exp(low);
+    high = std::exp(high);
+  }
+  if (std::isfinite(low) && std::isfinite(high)) {
+    estimate.low = low;
+    estimate.high = high;
+  }
   return estimate;
 }
 

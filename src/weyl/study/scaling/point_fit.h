@@ -22,7 +22,8 @@ struct Estimate {
 enum class Spread { plain, logarithmic };
 
 /// The basic bootstrap interval [2 q - q(97.5 %), 2 q - q(2.5 %)] of a value from those of resamples; of a logarithmic
-/// spread in logarithms. No interval without resamples, or when more than one in a hundred has no finite value.
+/// spread in logarithms. No interval without resamples, when more than one in a hundred has no finite value, or where an end
+/// would not be finite.
 Estimate basic_interval(double value, std::vector<double> resampled, Spread spread);
 
 /// A form that was tried, and the mean |log L - log L_i| of the runs that its fits had not seen.

@@ -2,6 +2,7 @@
 // takes their values, and for a StudyReader, which gives them.
 #include "weyl/study/scaling/study_json.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <concepts>
@@ -367,7 +368,47 @@ void members(auto& io, PartOf<ScalingRequest> auto& asked) {
   }
 }
 
+/// Whether the runs of a system determine its law; a system that has none is undetermined too.
+struct Verdict {
+  std::string system;
+  bool determined = false;
+  std::string reason;
+};
+void members(auto& io, PartOf<Verdict> auto& verdict) {
+  io("system", verdict.system);
+  io("determined", verdict.determined);
+  io.word_or_null("reason", verdict.reason);
+}
+
+std::vector<Verdict> verdicts_of(const ScalingStudy& study) {
+  std::vector<Verdict> verdicts;
+  for (const SystemFit& fit : study.systems) {
+    verdicts.push_back({fit.system, fit.undetermined.empty(), fit.undetermined});
+  }
+  for (const LeftOut& left : study.refused_systems) {
+    verdicts.push_back({left.quantity, false, left.reason});
+  }
+  return verdicts;
+}
+
+/// Of a fit of an earlier version its notes say it.
+void take_verdicts(ScalingStudy& study, const std::vector<Verdict>& verdicts) {
+  for (SystemFit& fit : study.systems) {
+    const auto found = std::ranges::find(verdicts, fit.system, &Verdict::system);
+    if (found != verdicts.end() && !found->determined) {
+      fit.undetermined = found->reason.empty() ? undetermined_law : found->reason;
+    }
+    for (const std::string& note : fit.notes) {
+      if (verdicts.empty() && note.starts_with(undetermined_law)) {
+        fit.undetermined = note;
+      }
+    }
+  }
+}
+
 void members(auto& io, PartOf<ScalingStudy> auto& study) {
+  std::vector<Verdict> verdicts = verdicts_of(study);
+  io("determined", verdicts);
   auto seed = static_cast<int64_t>(study.seed);
   std::vector<OfSystem<std::string>> refused;
   for (const LeftOut& left : study.refused_systems) {
@@ -383,6 +424,7 @@ void members(auto& io, PartOf<ScalingStudy> auto& study) {
   io("refused", study.refused);
   io("refused_systems", refused);
   if constexpr (std::remove_reference_t<decltype(io)>::reads) {
+    take_verdicts(study, verdicts);
     study.seed = static_cast<uint64_t>(seed);
     for (const OfSystem<std::string>& each : refused) {
       study.refused_systems.push_back({each.system, each.value});
@@ -391,6 +433,18 @@ void members(auto& io, PartOf<ScalingStudy> auto& study) {
 }
 
 }  // namespace
+
+Json determined_json(const ScalingStudy& study, const std::vector<std::string>& unfitted) {
+  std::vector<Verdict> verdicts = verdicts_of(study);
+  for (const std::string& system : unfitted) {
+    if (std::ranges::find(verdicts, system, &Verdict::system) == verdicts.end()) {
+      verdicts.push_back({system, false, "it has no fit"});
+    }
+  }
+  StudyWriter writer;
+  writer("determined", verdicts);
+  return *writer.json.find("determined");
+}
 
 Json to_json(const ScalingStudy& study) {
   StudyWriter writer;

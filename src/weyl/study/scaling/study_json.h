@@ -11,6 +11,10 @@ namespace weyl {
 /// As docs/guide/scaling.md describes it.
 Json to_json(const ScalingStudy& study);
 
+/// Its key `determined` alone: of each system whether the runs determine its law, and why not. `unfitted` are further
+/// systems, which have no law.
+Json determined_json(const ScalingStudy& study, const std::vector<std::string>& unfitted);
+
 /// What `weyl scale fit` wrote with --out, to be drawn and told again: laws, intervals, isoflops, ratios. What does not
 /// stand there (resampled laws, starts of descents) is empty. DataError naming `where`: no such file, and what must be
 /// there is not.

@@ -13,7 +13,13 @@ namespace weyl {
 namespace {
 
 constexpr int64_t needed_minima = 3;
+constexpr const char* no_finite_law = "no finite coefficients fit its losses best";
 constexpr double wide_xi = 1.25;  // largest over smallest flops / (N D) that passes without a note
+
+bool has_finite_coefficients(const ScalingLaw& law) {
+  return std::isfinite(law.A) && std::isfinite(law.alpha) && std::isfinite(law.B) &&
+         std::isfinite(law.beta) && std::isfinite(law.E);
+}
 
 void require_fit(const std::vector<ScalingRun>& runs, const std::optional<FitForm>& form) {
   std::set<double> sizes, tokens;
@@ -155,7 +161,8 @@ Estimate estimated(const SystemFit& fit, Spread spread,
   for (const ScalingLaw& law : fit.resampled) {
     resampled.push_back(quantity(law));
   }
-  return basic_interval(quantity(fit.law), std::move(resampled), spread);
+  const double value = quantity(fit.law);
+  return std::isfinite(value) ? basic_interval(value, std::move(resampled), spread) : Estimate{};
 }
 
 void estimate_coefficients(SystemFit& fit) {
@@ -191,7 +198,9 @@ void estimate_coefficients(SystemFit& fit) {
                                   {"gamma", fit.gamma},
                                   {"G", fit.G},
                                   {"F", fit.F}});
-  if (!fit.law.has_optimum()) {
+  if (std::isnan(fit.law.A)) {
+    fit.left_out.push_back({"A, alpha, B, beta, E and what follows from them", no_finite_law});
+  } else if (!fit.law.has_optimum()) {
     fit.left_out.push_back(
         {"a, b, gamma, F, G, N*, D*, L*", "the loss of these runs does not fall with both size and tokens"});
   }
@@ -236,8 +245,15 @@ SystemFit fit_system(const std::string& system, const std::vector<ScalingRun>& a
   if (const int64_t checks = std::min(options.grid_checks, options.bootstraps); checks > 0) {
     fit.grid_check = check_by_grid(logs, *fit.fit, bootstrap, checks);
   }
-  if (const std::string warning = why_undetermined(fit, logs); !warning.empty()) {
-    fit.notes.push_back(warning);
+  fit.undetermined = why_undetermined(fit, logs);
+  if (!fit.undetermined.empty()) {
+    fit.notes.push_back(fit.undetermined);
+  }
+  const bool has_law = has_finite_coefficients(fit.law);
+  if (!has_law) {
+    fit.law = {NAN, NAN, NAN, NAN, NAN};
+    fit.resampled.clear();
+    fit.grid_check.reset();
   }
   estimate_coefficients(fit);
   fit.compute_law = compute_law_of(runs, fit.xi, fit.fit->form, bootstrap);
@@ -249,7 +265,7 @@ SystemFit fit_system(const std::string& system, const std::vector<ScalingRun>& a
   } else if (!fit.compute_law->no_interval.empty()) {
     fit.left_out.push_back({"interval of loss over compute alone", fit.compute_law->no_interval});
   }
-  if (has_repetition(all)) {
+  if (has_law && has_repetition(all)) {
     said("repetition");
     fit.repetition = fit_repetition(all, *fit.fit, bootstrap, fit.left_out);
   }
@@ -320,8 +336,7 @@ double correlation(const LogRuns& runs) {
 }
 
 bool finite(const ScalingLaw& law) {
-  return law.has_optimum() && law.A > 0 && law.B > 0 && std::isfinite(law.A) && std::isfinite(law.B) &&
-         std::isfinite(law.alpha) && std::isfinite(law.beta) && std::isfinite(law.E);
+  return law.has_optimum() && law.A > 0 && law.B > 0 && has_finite_coefficients(law);
 }
 
 int64_t not_finite(const SystemFit& fit) {
@@ -344,9 +359,14 @@ std::string why_undetermined(const SystemFit& fit, const LogRuns& runs) {
     reasons.push_back(
         text(lost, " of ", fit.resampled.size(), " resamples have no finite law with a best size"));
   }
+  if (!has_finite_coefficients(fit.law)) {
+    reasons.emplace_back(no_finite_law);
+  } else if (!fit.law.has_optimum()) {
+    reasons.emplace_back("the loss does not fall with both size and tokens");
+  }
   std::string line;
   for (const std::string& reason : reasons) {
-    line += (line.empty() ? "the runs do not determine the law: " : "; ") + reason;
+    line += (line.empty() ? std::string(undetermined_law) + ": " : "; ") + reason;
   }
   return line;
 }

@@ -64,7 +64,8 @@ struct SystemFit {
   std::string xi_from;                     // "runs", "given" or ""
   double least_flops = 0, most_flops = 0;  // of the runs; 0: not known
   bool sizes_bracketed = false;            // a, b, N*, D* may be told
-  std::optional<PointFit> fit;             // none of given coefficients
+  std::string undetermined;     // why the runs do not determine the law; "": nothing speaks against it
+  std::optional<PointFit> fit;  // none of given coefficients
   std::optional<GridCheck> grid_check;
   std::vector<AtBudget> budgets, curve;
   std::vector<Isoflop> isoflops;
@@ -76,8 +77,9 @@ struct SystemFit {
   std::vector<std::string> notes;
 };
 
-/// Fits the runs of one system, apart from what is told at budgets. DataError saying why runs are too few or too alike
-/// (of one size, of one number of tokens) to have a law.
+/// Fits the runs of one system, apart from what is told at budgets. A fit whose coefficients are not finite is none: the
+/// system then has no law, and is undetermined. DataError saying why runs are too few or too alike (of one size, of one
+/// number of tokens) to have a law.
 SystemFit fit_system(const std::string& system, const std::vector<ScalingRun>& runs,
                      const ScalingOptions& options);
 
@@ -87,10 +89,14 @@ SystemFit given_system(const std::string& system, const ScalingLaw& law, std::op
 /// N*, D*, L* at each budget; nothing without xi.
 std::vector<AtBudget> at_budgets(const SystemFit& fit, const std::vector<double>& budgets);
 
+/// How a line begins that says so.
+constexpr const char* undetermined_law = "the runs do not determine the law";
+
 /// Why the runs do not determine the law that was fitted to them, in one line; "" where nothing speaks against it. Looked at
-/// are whether log N and log D rise together (a correlation over 0.99: their terms cannot be told apart), whether fits of
-/// resamples from the whole grid come to exponents that differ by more than a tenth, and whether more than one in a
-/// hundred resamples has no finite coefficients or no best size.
+/// are whether its coefficients are finite and its loss falls with both size and tokens, whether log N and log D rise
+/// together (a correlation over 0.99: their terms cannot be told apart), whether fits of resamples from the whole grid come
+/// to exponents that differ by more than a tenth, and whether more than one in a hundred resamples has no finite
+/// coefficients or no best size.
 std::string why_undetermined(const SystemFit& fit, const LogRuns& runs);
 
 /// Says in `left_out` which of these intervals are missing though there are resamples.

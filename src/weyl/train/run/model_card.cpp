@@ -4,39 +4,19 @@
 #include <sstream>
 #include <string_view>
 
-#include "weyl/core/quote.h"
+#include "weyl/core/markdown.h"
 #include "weyl/train/run/journal.h"
 
 namespace weyl {
 namespace {
 
-bool is_word_character(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c & 0x80) != 0;
-}
-
-/// Words that may come from elsewhere, as Markdown that shows them: on one line, without a meaning as markup, HTML,
-/// entity, link, formula or end of a table's cell. An underline within a word has none, and is left as it is.
-std::string markdown(std::string_view words) {
-  const std::string shown = visible(words);
-  std::string out;
-  for (size_t i = 0; i < shown.size(); ++i) {
-    const bool within =
-        i > 0 && i + 1 < shown.size() && is_word_character(shown[i - 1]) && is_word_character(shown[i + 1]);
-    if (std::string_view("\\`*[]<>|&#~$!").find(shown[i]) != std::string_view::npos ||
-        (shown[i] == '_' && !within)) {
-      out += '\\';
-    }
-    out += shown[i];
-  }
-  return out;
-}
-
 /// A name as code, where it is one.
 std::string code(const std::string& name) {
   const bool plain = !name.empty() && std::all_of(name.begin(), name.end(), [](char c) {
-    return c == '_' || c == '-' || c == '.' || ((c & 0x80) == 0 && is_word_character(c));
+    return c == '_' || c == '-' || c == '.' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+           (c >= 'A' && c <= 'Z');
   });
-  return plain ? '`' + name + '`' : markdown(name);
+  return plain ? '`' + name + '`' : markdown_text(name);
 }
 
 void list(std::ostream& out, const char* title, const std::vector<Quantity>& quantities) {
@@ -48,7 +28,7 @@ void list(std::ostream& out, const char* title, const std::vector<Quantity>& qua
     if (q.channels != 1) {
       out << " x " << q.channels;
     }
-    out << (q.unit.empty() ? "" : ", ") << markdown(q.unit) << ')';
+    out << (q.unit.empty() ? "" : ", ") << markdown_text(q.unit) << ')';
     between = ", ";
   }
   out << (quantities.empty() ? " none |\n" : " |\n");
@@ -58,7 +38,7 @@ std::string joined_markdown(const std::vector<std::string>& items) {
   std::string all;
   for (const auto& item : items) {
     all += all.empty() ? "" : ", ";
-    all += markdown(item);
+    all += markdown_text(item);
   }
   return all.empty() ? "none" : all;
 }
@@ -72,7 +52,7 @@ std::string model_card(const std::string& name, const ModelSummary& s, const std
   if (!s.task.empty()) {
     out << "- " << s.task << "\n";
   }
-  out << "---\n\n# " << markdown(name) << "\n\n"
+  out << "---\n\n# " << markdown_text(name) << "\n\n"
       << "A `" << s.system << "` model on " << s.carrier << ", trained with weyl " << s.weyl_version
       << ". Use it with `weyl eval`, `weyl predict` and\n`weyl audit` on this folder; `weyl train --resume` "
          "continues "
@@ -92,7 +72,8 @@ std::string model_card(const std::string& name, const ModelSummary& s, const std
   if (!results.empty()) {
     out << "\n## Results\n\n| metric | value | unit |\n|---|---|---|\n";
     for (const auto& r : results) {
-      out << "| " << markdown(r.name) << " | " << exact_text(r.value) << " | " << markdown(r.unit) << " |\n";
+      out << "| " << markdown_text(r.name) << " | " << exact_text(r.value) << " | " << markdown_text(r.unit)
+          << " |\n";
     }
   }
   out << "\n`config.toml` is the resolved config, `metrics.csv` the learning curve, `timing.csv` where the "
