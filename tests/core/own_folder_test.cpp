@@ -87,7 +87,7 @@ TEST_F(OwnFolder, IsMadeWithThoseAboveIt) {
   std::ofstream(at("file")) << "";
   EXPECT_FALSE(make_new_folder(at("file")));
   EXPECT_EQ(fault_of([&] { make_folder(at("file")); }),
-            at("file") + ": folder cannot be made: something else has its name");
+            at("file") + ": must be a folder, but something else has its name");
   EXPECT_EQ(fault_of([&] { make_folder(at("file/a")); }),
             at("file/a") + ": folder cannot be made: Not a directory");
   make_folder("");  // the current one

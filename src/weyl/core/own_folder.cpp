@@ -90,7 +90,7 @@ bool make_new_folder(const std::string& path) {
 
 void make_folder(const std::string& path) {
   const bool is = path.empty() || is_folder(path) || make_new_folder(path) || is_folder(path);
-  require<DataError>(is, path, ": folder cannot be made: something else has its name");
+  require<DataError>(is, path, ": must be a folder, but something else has its name");
 }
 
 void remove_if_unfinished(const std::string& path) {
