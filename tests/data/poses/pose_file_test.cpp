@@ -179,6 +179,8 @@ TEST(PoseFile, TheUnitOfTimesIsThatOfTheirName) {
        1e-8, "1403636580.838555648"},
       {"header.stamp.sec,header.stamp.nanosec,header.frame_id", "10,5,map", "11,5,map", 1, "10.000000005"},
       {"tv_sec,time_sec,time_usec", "0,3,250000", "0,4,500000", 1.25, "3.250000000"},
+      {"nsec,sec", "999999999,0", "1,1", 2e-9, "0.999999999"},
+      {"time [s],time [ns]", "1,1000000000", "2,2000000000", 1, "1"},
       {"Time,header.seq,header.stamp.secs,header.stamp.nsecs,header.frame_id",
        "1403636580.9,0,1403636580,5,\"a, b\"", "1403636581.9,1,1403636582,5,\"a, b\"", 2,
        "1403636580.000000005"},

@@ -137,10 +137,12 @@ bool is_word_of_time(const std::string& word) {
          word.ends_with("timestamp") || word.ends_with("time");
 }
 
-/// A time and the words before its unit, by which sec and nsec are known to belong together.
+/// A time and the words before its unit, by which sec and nsec are known to belong together. A unit in brackets is of a
+/// whole time.
 struct NamedTime {
   TimeColumn at;
   std::vector<std::string> stem;
+  bool may_be_part = false;
 };
 
 /// The time that a column of this name is, if it is one: `t`, `time_from_start`, `timestamp [ns]`, `stamp.sec`, `nsec`.
@@ -151,15 +153,16 @@ std::optional<NamedTime> time_named(const PlainName& plain, size_t column) {
   }
   std::optional<int64_t> unit = unit_of_time(plain.unit);
   const auto by_word = unit_of_time(words.back());
-  if (by_word && (words.size() > 1 ? std::ranges::any_of(words, is_word_of_time) : words.back() != "s")) {
+  const bool part =
+      by_word && (words.size() > 1 ? std::ranges::any_of(words, is_word_of_time) : words.back() != "s");
+  if (part) {
     words.pop_back();
     unit = by_word;
-  } else if (words == std::vector<std::string>{"t"} || words.front() == "time" ||
-             (words.back() != "t" && is_word_of_time(words.back()))) {
-  } else {
+  } else if (words != std::vector<std::string>{"t"} && words.front() != "time" &&
+             (words.back() == "t" || !is_word_of_time(words.back()))) {
     return std::nullopt;
   }
-  return NamedTime{{column, unit}, std::move(words)};
+  return NamedTime{{column, unit}, std::move(words), part};
 }
 
 /// The parts of a pose as the columns of a header take them.
@@ -231,10 +234,14 @@ void take_time(PoseColumns& found, const std::vector<NamedTime>& times) {
   const NamedTime& time = said != times.end() ? *said : times.front();
   found.time = time.at;
   for (const NamedTime& other : times) {
-    if (time.at.unit == kSecond && other.at.unit && *other.at.unit < kSecond && other.stem == time.stem) {
-      found.rest = other.at;
-      return;
+    if (!time.may_be_part || !other.may_be_part || other.stem != time.stem ||
+        (time.at.unit == kSecond) == (other.at.unit == kSecond)) {
+      continue;
     }
+    const bool seconds_first = time.at.unit == kSecond;
+    found.time = seconds_first ? time.at : other.at;
+    found.rest = seconds_first ? other.at : time.at;
+    return;
   }
 }
 
