@@ -1,7 +1,12 @@
 // Files of frames that users reported as drafted or trained on wrongly (tests/fixtures/reports), from the shell.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+
 #include "tests/app/new_config.h"
+#include "tests/app/refusals.h"
 
 namespace weyl {
 namespace reports_test {
@@ -42,6 +47,15 @@ TEST(Reports, IsolatedAtomsLackForces) {
   for (const char* seed : {"0", "5"}) {
     trained(folder, path, std::string("data.molecules.seed=") + seed);
   }
+  // Their energies are the references: those of H and O in the file.
+  ASSERT_EQ(weyl_program("config new --data " + path + " --out r.toml", folder).code, 0);
+  ASSERT_EQ(weyl_program("train r.toml train.steps=1 --out refers --threads 1", folder).code, 0);
+  const std::string bytes =
+      TensorFile(folder + "/refers/best/model.safetensors").tensors.at("task.references").bytes;
+  std::array<double, 2> references{};
+  ASSERT_EQ(bytes.size(), sizeof references);
+  std::memcpy(references.data(), bytes.data(), sizeof references);
+  EXPECT_EQ(references, (std::array{-13.6, -430.1}));
 }
 
 TEST(Reports, ATestSplitWithoutForcesIsMeasuredWithoutThem) {
@@ -65,6 +79,17 @@ TEST(Reports, ATestSplitWithoutForcesIsMeasuredWithoutThem) {
   EXPECT_NE(eval.out.find("energy_mae"), std::string::npos) << eval.out;
   EXPECT_EQ(eval.out.find("force_mae"), std::string::npos) << eval.out;
   EXPECT_NE(eval.err.find("has no known label 'forces'"), std::string::npos) << eval.err;
+  // Under another name they may be there, which is said.
+  std::string named = waters;
+  for (size_t at = 0; (at = named.find(":forces:", at)) != std::string::npos;) {
+    named.replace(at, 8, ":my_F:");
+  }
+  put(folder + "/named.xyz", named);
+  const Outcome other_name = weyl_program("eval run --data named.xyz --threads 1", folder);
+  ASSERT_EQ(other_name.code, 0) << other_name.err;
+  EXPECT_NE(other_name.err.find("measured without it; its files also have"), std::string::npos)
+      << other_name.err;
+  EXPECT_NE(other_name.err.find("'my_F'"), std::string::npos) << other_name.err;
   // Where only some frames lack them, it is a fault, or said to be none.
   put(folder + "/data/test.xyz", waters + bare_water);
   const Outcome partly = weyl_program("train c.toml --out partly --threads 1", folder);

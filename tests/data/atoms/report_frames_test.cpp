@@ -250,6 +250,31 @@ TEST_F(Molecules, IsolatedAtomsAreForTrainingAndMayLackForces) {
   EXPECT_EQ(sizes_of(*open_set(o).test).count(1), 2);
 }
 
+TEST_F(Molecules, IsolatedAtomsSayWhatEnergiesReferTo) {
+  using Energies = std::map<int64_t, double>;
+  MoleculesDataOptions o;
+  o.path = reports + "24_isolated_atoms_without_forces.xyz";
+  o.elements = {"H", "O"};
+  EXPECT_EQ(open_set(o).train->schema().atom_energies, (Energies{{0, -13.6}, {1, -430.1}}));
+  EXPECT_EQ(open_set(o, Keep::on_disk).train->schema().atom_energies, (Energies{{0, -13.6}, {1, -430.1}}));
+  o.order = SplitOrder::file;  // the training part alone says it
+  EXPECT_TRUE(open_set(o).train->schema().atom_energies.empty());
+  // Of several of an element the mean, in the unit of labels, in boxes by their kind; a crystal of one atom is none.
+  const auto one = [](const std::string& keys) {
+    return "1\nProperties=species:S:1:pos:R:3 energy_unit=Hartree " + keys + "\nH 0 0 0\n";
+  };
+  const std::string box = "Lattice=\"9 0 0 0 9 0 0 0 9\" ";
+  MoleculesDataOptions all;
+  all.path = file("atoms.xyz", one("energy=-0.4") + one(box + "config_type=isolated_atom energy=-0.6") +
+                                   one(box + "energy=-7") + one("note=1"));
+  all.missing = MissingLabels::mask;
+  all.order = SplitOrder::file;
+  all.fractions = {1, 0, 0};
+  const Energies found = open_set(all).train->schema().atom_energies;
+  ASSERT_EQ(found.size(), 1);
+  EXPECT_NEAR(found.at(1), -0.5 * 27.211386245981, 1e-6);
+}
+
 TEST_F(Molecules, SplitsWithoutIsolatedAtomsAreWhatTheyWere) {
   std::string all;
   for (int i = 0; i < 20; ++i) {

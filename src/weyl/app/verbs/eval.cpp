@@ -72,7 +72,7 @@ int run(const EvalCommand& command, const Systems& systems) {
   const std::vector<Quantity> without =
       labels_without_metrics(evaluation.metrics, *predictor.task(), *data, where);
   for (const Quantity& label : without) {
-    warn(measured_without(label, where));
+    warn(measured_without(label, data->schema(), where));
   }
   leave_out(evaluation.metrics, without);
   for (const auto& [name, metric] : evaluation.metrics) {

@@ -126,10 +126,11 @@ void write_force_field(ConfigDraft& draft, const FoundData& found, const Labels&
             labels.forces != nullptr
                 ? "of the energy, so that they conserve it; \"direct\" is faster and does not"
                 : "the frames have none");
-  draft.set("reference", found.one_composition ? "mean" : "elements",
-            found.one_composition
-                ? "taken off energies first: one number an atom, as all frames are of one composition"
-                : "taken off energies first: a number for each element, by least squares");
+  draft.set(
+      "reference", found.one_composition ? "mean" : "elements",
+      found.one_composition
+          ? "taken off energies first: one number an atom, as all frames are of one composition"
+          : "taken off energies first: the energy of each element's isolated atom, else by least squares");
   draft.set("energy_weight", 1.0, "of the errors of energies in the loss");
   if (labels.forces != nullptr) {
     draft.set("force_weight", 10.0, "of those of forces");

@@ -446,7 +446,7 @@ Schema FrameCollector::schema() const {
       std::erase_if(schema.unread, [&](const std::string& name) {
         return std::ranges::find(label.keys, name) != label.keys.end();
       });
-      schema.unread.push_back(std::move(why));
+      schema.left_out[label.quantity.name] = std::move(why);
       continue;
     }
     if (label.quantity.name == "stress" && layout_.stress_order != StressOrder::voigt && !label.six) {

@@ -69,7 +69,7 @@ class FrameCollector {
  public:
   /// `needed`: labels must be finite, those whose key is given in some frame. Those that only some frames
   /// have (unless mask_missing; stress: some periodic ones; forces and stress: isolated atoms apart), or that stand there under two usual names, are
-  /// no labels: the reason is among Schema::unread, for whoever needs them. `found`: as the files have them,
+  /// no labels: the reason is in Schema::left_out, for whoever needs them. `found`: as the files have them,
   /// NaN where they lack them. `none`: not read.
   enum class Labels { needed, found, none };
   FrameCollector(FrameLayout layout, const FrameReader& reader, Labels labels);
