@@ -117,6 +117,17 @@ TEST(Reports, UnitsThatTheFilesSayAreNotDenied) {
   EXPECT_EQ(drafted.code, 0) << drafted.err;
   has(drafted.out, "the files say 'units' = 'metal', which is not read");
   has_not(drafted.out, "the files say none");
+  // What nobody reads is asked for by its own option.
+  std::string unread = contents(reports + "11_stress_in_GPa_nothing_said.xyz");
+  for (size_t at = 0; (at = unread.find(" energy=", at)) != std::string::npos; at += 60) {
+    unread.insert(at, " energy_unit=eV stress-unit=metal forces_units=metal");
+  }
+  put(folder + "/unread.xyz", unread);
+  const std::string asked = trained(folder, "unread.xyz");
+  has(asked, "the files say 'stress-unit' = 'metal', which is not read; GPa or kbar");
+  has(asked, "stress_unit = \"eV/Angstrom^3\"");
+  has(asked, "the files say 'forces_units' = 'metal', which is not read; put theirs");
+  has(asked, "force_unit = \"eV/Angstrom\"");
 }
 
 TEST(Reports, DataSplitWritesNineNumbersOfAStress) {

@@ -111,6 +111,27 @@ TEST_F(Molecules, UnitsInOtherSpellingsAreRead) {
   const AtomsFrame first = frames_in(folder + "/ev.xyz").at(0);
   EXPECT_EQ(first.value("energy-unit"), nullptr);
   EXPECT_EQ(values<std::string>(first.value("energy_unit")->values), Texts{"eV"});
+  EXPECT_EQ(unit_in_our_words("kcal/mole", "eV"), "kcal/mol");
+  EXPECT_EQ(unit_in_our_words("kB", "eV/Angstrom^3"), "kbar");
+  // One rule for every spelling of the key, ours among them: known words are read, known units of something else are a
+  // fault, and what nobody knows is named.
+  const std::string begin = "3\nProperties=species:S:1:pos:R:3 energy=-1 ";
+  for (const std::string key : {"energy_unit", "energy-unit", "EnergyUnits"}) {
+    for (const std::string word : {"hartrees", "Hartree"}) {
+      const auto read = all_of(*whole(file("word.xyz", begin + key + "=" + word + water)));
+      EXPECT_NEAR(read.labels.at("energy")[0][0].item<double>(), -27.2113862, 1e-6) << key << "=" << word;
+    }
+    EXPECT_EQ(whole(file("word.xyz", begin + key + "=electronvolt" + water))->schema().warnings.size(), 0);
+    EXPECT_NE(refusal(file("word.xyz", begin + key + "=nm" + water))
+                  .find("'" + key + "' must be a unit, such as eV"),
+              std::string::npos)
+        << key;
+    const auto unknown = whole(file("word.xyz", begin + key + "=furlong" + water));
+    ASSERT_EQ(unknown->schema().warnings.size(), 1) << key;
+    EXPECT_NE(unknown->schema().warnings[0].find("'" + key + "' = 'furlong', which is not read"),
+              std::string::npos);
+    EXPECT_EQ(all_of(*unknown).labels.at("energy")[0][0].item<double>(), -1);
+  }
   const std::string two = "3\nenergy=1 energy_unit=eV energy-unit=Hartree" + water;
   EXPECT_NE(refusal(file("two.xyz", two)).find("'energy_unit' and 'energy-unit' must say one unit"),
             std::string::npos)
@@ -129,9 +150,48 @@ TEST_F(Molecules, UnitsThatNobodyKnowsAreNamed) {
   o.length_unit = "Angstrom";
   EXPECT_TRUE(whole(path, o)->schema().warnings.empty());
   const auto found = inspect_all_frames(path).at(0).second;
-  EXPECT_EQ(found.unread_units, said);
+  EXPECT_EQ(unread_line(found.unread_units), said);
   EXPECT_TRUE(std::ranges::any_of(
       found.warnings, [&](const std::string& line) { return line.find(said) != std::string::npos; }));
+}
+
+TEST_F(Molecules, UnitsThatNobodyKnowsAreSaidByTheirOwnOption) {
+  const std::string cell = "Lattice=\"4 0 0 0 4 0 0 0 4\" ",
+                    rows = "\nO 0 0 0 0 0 0\nH 0.9 0.1 0 0 0 1\nH -0.2 0.9 0.1 0 0 -1\n",
+                    begin =
+                        "3\n" + cell +
+                        "Properties=species:S:1:pos:R:3:forces:R:3 energy=-1 stress=\"1 0 0 0 1 0 0 0 1\" ";
+  const auto lines = [&](const std::string& said, const MoleculesDataOptions& o) {
+    return whole(file("u.xyz", begin + said + rows), o)->schema().warnings;
+  };
+  MoleculesDataOptions base;  // which say nothing of forces and stresses
+  base.energy_unit = "eV";
+  base.length_unit = "Angstrom";
+  for (const std::string more : {"", "energy_unit=eV "}) {
+    const auto stress = lines(more + "stress-unit=metal", base);
+    ASSERT_EQ(stress.size(), 1) << more;
+    EXPECT_NE(stress[0].find("'stress-unit' = 'metal', which is not read: stresses are taken to be in"),
+              std::string::npos)
+        << stress[0];
+    EXPECT_NE(stress[0].find("data.molecules.stress_unit"), std::string::npos) << stress[0];
+    EXPECT_EQ(stress[0].find("energy_unit"), std::string::npos) << stress[0];
+    const auto forces = lines(more + "forces_units=metal", base);
+    ASSERT_EQ(forces.size(), 1) << more;
+    EXPECT_NE(forces[0].find("forces are taken to be in"), std::string::npos) << forces[0];
+    // Each is silent once its own unit is said, also beside energies of a unit that the file says.
+    MoleculesDataOptions told = base;
+    told.stress_unit = "GPa";
+    told.force_unit = "Hartree/Bohr";
+    EXPECT_TRUE(lines(more + "stress-unit=metal forces_units=metal", told).empty()) << more;
+    const Batch batch =
+        all_of(*whole(file("u.xyz", begin + more + "stress-unit=metal forces_units=metal" + rows), told));
+    EXPECT_NEAR(batch.labels.at("stress")[0][0][0][0].item<double>(), 0.0062415091, 1e-9);
+    EXPECT_NEAR(batch.labels.at("forces")[1][0][2].item<double>(), 51.4220675, 1e-5);
+  }
+  // Of a stress that the frames do not have nothing is to be said.
+  EXPECT_TRUE(whole(file("n.xyz", "3\nProperties=species:S:1:pos:R:3 energy=-1 stress-unit=metal" + water))
+                  ->schema()
+                  .warnings.empty());
 }
 
 TEST_F(Molecules, OfIPiHaveItsCellAndUnits) {

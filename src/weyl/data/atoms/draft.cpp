@@ -60,9 +60,9 @@ void write_frame_parts(ConfigDraft& draft, const Frames& all, bool counts_by_def
 }
 
 /// Why the unit of such things is set here.
-std::string what_files_say(const Frames& all, const Labels& labels, const char* things) {
-  if (!all.unread_units.empty()) {
-    return text("the files say ", all.unread_units, ", which is not read");
+std::string what_files_say(const Frames& all, const Labels& labels, const char* things, UnitOf of) {
+  if (const std::string unread = unread_of(all.unread_units, of); !unread.empty()) {
+    return text("the files say ", unread, ", which is not read");
   }
   bool some = !all.length_unit.empty();
   for (const Key* key : {labels.energy, labels.forces, labels.stress}) {
@@ -81,11 +81,12 @@ void write_units(ConfigDraft& draft, const Frames& all, const Labels& labels) {
     draft.remark("As the files say, " + said + ". Models work in eV and \u00c5.");
   }
   if (labels.energy != nullptr && energy.empty()) {
-    draft.set("energy_unit", "eV",
-              what_files_say(all, labels, "energies") + "; put theirs: Hartree, kcal/mol, ...");
+    draft.set(
+        "energy_unit", "eV",
+        what_files_say(all, labels, "energies", UnitOf::energy) + "; put theirs: Hartree, kcal/mol, ...");
   }
   if (all.length_unit.empty()) {
-    draft.set("length_unit", "Angstrom", what_files_say(all, labels, "lengths"));
+    draft.set("length_unit", "Angstrom", what_files_say(all, labels, "lengths", UnitOf::length));
   }
 }
 
@@ -101,12 +102,16 @@ void write_labels(ConfigDraft& draft, const Frames& all, const Labels& labels) {
     if (lower(labels.forces->name).find("grad") != std::string::npos) {
       draft.set("force_sign", "gradient", "by its name");
     }
+    if (is_unread(all.unread_units, UnitOf::force)) {
+      draft.set("force_unit", "eV/Angstrom",
+                what_files_say(all, labels, "forces", UnitOf::force) + "; put theirs: Hartree/Bohr, ...");
+    }
   }
   if (labels.stress != nullptr) {
     draft.set("stress", labels.stress->name, named(labels.stress));
     if (labels.stress->unit.empty() && !is_virial_key(labels.stress->name)) {
       draft.set("stress_unit", "eV/Angstrom^3",
-                text(what_files_say(all, labels, "stresses"),
+                text(what_files_say(all, labels, "stresses", UnitOf::stress),
                      "; GPa or kbar where they are so, with stress_sign where theirs is VASP's"));
     }
     if (labels.stress->six) {

@@ -126,7 +126,10 @@ class FrameCollector {
   std::vector<double> inputs_;                 // of atoms, where the layout has them
   std::vector<uint8_t> pbc_;
   bool periodic_ = false;
-  bool overlap_said_ = false, units_said_ = false;  // in the warnings of the schema
+  bool overlap_said_ = false;       // in the warnings of the schema
+  std::vector<UnreadUnit> unread_;  // of the first frame of whose units not all are read,
+  std::string unread_where_;        // its place,
+  FrameUnits unread_taken_;         // and what they are taken to be
 };
 
 }  // namespace weyl

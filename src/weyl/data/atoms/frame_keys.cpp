@@ -17,9 +17,11 @@ void add(std::vector<Key>& keys, const FrameFieldSummary& field) {
   const auto known = std::ranges::find(keys, field.name, &Key::name);
   const bool varies = field.min != field.max;
   if (known == keys.end()) {
-    keys.push_back({field.name, field.unit, field.frames, varies, field.shape == std::vector<int64_t>{6}});
+    keys.push_back({field.name, field.unit, field.frames, field.filling, varies,
+                    field.shape == std::vector<int64_t>{6}});
   } else {
     known->frames += field.frames;
+    known->filling += field.filling;
     known->varies = known->varies || varies;
     known->six = known->six || field.shape == std::vector<int64_t>{6};
   }
