@@ -218,7 +218,17 @@ TEST_F(Molecules, OfIPiHaveItsCellAndUnits) {
       refusal(file("c.xyz", "3\n# CELL(abcABC): 10 x" + water)).find("must be 6 finite numbers, got 'x'"),
       std::string::npos);
   const auto silent = file("silent.xyz", "3\n" + comment + water.substr(0));
-  EXPECT_NE(inspect_all_frames(silent).at(0).second.unread_units.find("i-PI"), std::string::npos);
+  EXPECT_NE(unread_line(inspect_all_frames(silent).at(0).second.unread_units).find("i-PI"),
+            std::string::npos);
+  // Other words are a comment.
+  for (const std::string words :
+       {"SUPERCELL (2x2x2): relaxed, step 0", "# SUPERCELL(H): 2 2 2", "# CELL (abcABC): see text",
+        "# CELL(2x2x2): relaxed", "UNIT CELL(abcABC): none"}) {
+    const auto frames = parse("3\n" + words + water);
+    EXPECT_FALSE(frames.at(0).cell) << words;
+    EXPECT_EQ(values<std::string>(frames.at(0).value("comment")->values), Texts{words});
+  }
+  EXPECT_TRUE(parse("3\nCELL[abcABC]: 10 10 10 90 90 90 positions{angstrom}" + water).at(0).cell);
 }
 
 TEST(ExtendedXyz, KeysInAnyCase) {
