@@ -45,7 +45,7 @@ int run(const EvalCommand& command, const Systems& systems) {
   if (rolls) {
     predictor.roll_out(command.rollout, "--rollout");
   }
-  const Recipe recipe = with_data_keys(predictor.subject(), command.overrides);
+  const Recipe recipe = with_data_keys(predictor.subject(), command.overrides, command.data);
   const auto data = open_data(rolls ? with_rollout(recipe, command.rollout, "--rollout") : recipe,
                               command.data, command.split, Keep::on_disk);
   const std::string where = !command.data.empty()   ? command.data

@@ -13,6 +13,7 @@
 #include "weyl/carriers/dataset.h"
 #include "weyl/core/check.h"
 #include "weyl/core/text_number.h"
+#include "weyl/data/atoms/potential_keys.h"
 #include "weyl/data/base/parts.h"
 #include "weyl/data/containers/text_lines.h"
 
@@ -370,6 +371,40 @@ std::string frames_path(const std::string& path) {
     }
   }
   return path;
+}
+
+void name_stress(MoleculesDataOptions& options, const std::string& key) {
+  if (is_virial_key(key) != is_virial_key(options.stress)) {
+    options.stress_unit.clear();
+    options.stress_sign = StressSign::tension;
+  }
+  options.stress = key;
+}
+
+void take_virial_of(const std::string& path, MoleculesDataOptions& options) {
+  if (is_virial_key(options.stress) || !fs::exists(path) || !holds_frames(path)) {
+    return;
+  }
+  constexpr int64_t most =
+      1000;  // frames without either, such as isolated atoms, before nothing is to be expected
+  const auto reader = open_frames_of(frames_path(path), options.elements);
+  AtomsFrame frame;
+  for (int64_t i = 0; i < most && reader->next(frame); ++i) {
+    bool stress = frame.value(options.stress) != nullptr;
+    std::vector<std::string> virials;
+    for (const std::string_view key : stress_keys) {
+      if (frame.value(key) != nullptr) {
+        stress = stress || !is_virial_key(key);
+        virials.emplace_back(key);
+      }
+    }
+    if (!stress && virials.size() == 1) {
+      name_stress(options, virials[0]);
+    }
+    if (!virials.empty() || stress) {
+      return;
+    }
+  }
 }
 
 std::shared_ptr<const Dataset> open_frames_file(const std::string& path, const FrameLayout& layout,
