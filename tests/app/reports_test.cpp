@@ -21,6 +21,43 @@ TEST(Reports, SlabsWithAStressTrainWithoutIt) {
   has_not(config, "stress = \"stress\"");
   has_not(config, "stress = true");
   has_not(config, "stress_unit");
+  has(config, "is left out: no frame that has it is periodic along all three lattice vectors");
+}
+
+/// `count` crystals of two atoms with a stress, between so many molecules, which can have none.
+std::string crystals_and_molecules(int crystals, int molecules) {
+  std::string all;
+  const auto row = [](int i) {
+    return "\nCu 0 0 0 0.1 0 0\nCu 1." + std::to_string(800 + i) + " 0 0 -0.1 0 0\n";
+  };
+  for (int i = 0; i < std::max(crystals, molecules); ++i) {
+    const std::string energy = "energy=-1." + std::to_string(i);
+    if (i < molecules) {
+      all += "2\nProperties=species:S:1:pos:R:3:forces:R:3 " + energy + row(i);
+    }
+    if (i < crystals) {
+      all += "2\nLattice=\"4 0 0 0 4 0 0 0 4\" Properties=species:S:1:pos:R:3:forces:R:3 " + energy +
+             " stress=\"0.01 0 0 0 0.02 0 0 0 0.0" + std::to_string(1 + i % 9) + "\"" + row(i);
+    }
+  }
+  return all;
+}
+
+TEST(Reports, CrystalsAmongMoleculesKeepTheirStress) {
+  const std::string folder = scratch("reports-mixed");
+  put(folder + "/half.xyz", crystals_and_molecules(20, 20));
+  put(folder + "/few.xyz", crystals_and_molecules(20, 60));
+  for (const char* path : {"half.xyz", "few.xyz"}) {
+    const std::string config = trained(folder, path);
+    has(config, "stress = \"stress\"");
+    has(config, "stress = true");
+    has(config, "missing = \"mask\"");
+  }
+  // One crystal is in one split only: that is said, and what is drafted trains.
+  put(folder + "/one.xyz", crystals_and_molecules(1, 30));
+  const std::string config = trained(folder, "one.xyz");
+  has(config, "The stress, stress, is left out: none of the frames that have one (1) is in the ");
+  has_not(config, "stress = true");
 }
 
 TEST(Reports, AnIsolatedAtomDoesNotTakeTheStress) {

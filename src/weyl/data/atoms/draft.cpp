@@ -1,6 +1,9 @@
 // Frames of atoms, as `weyl config new` sees them: keys, units, elements, what is missing, how dense they are.
+#include <ATen/ops/isnan.h>
 #include <algorithm>
+#include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "weyl/algebra/lattice/neighbours.h"
@@ -185,10 +188,10 @@ double mean_neighbours(const Dataset& data, double radius) {
   return graphs == 0 ? 0 : sum / static_cast<double>(graphs);
 }
 
-/// Training frames as the data set gives them: in Angstrom, with their cells.
+/// Training frames as the data set gives them: in Angstrom, with their cells. Gives all splits.
 template <class Options>
-void measure(FoundData& found, const Options& options) {
-  const Splits splits = open_set(options);
+Splits measure(FoundData& found, const Options& options) {
+  Splits splits = open_set(options);
   count_samples(found, splits, options.path);
   found.radius = 5;
   found.neighbours = mean_neighbours(*splits.train, found.radius);
@@ -200,6 +203,33 @@ void measure(FoundData& found, const Options& options) {
     found.radius += 0.5;
     found.neighbours = mean_neighbours(*splits.train, found.radius);
   }
+  return splits;
+}
+
+/// Whether some frame of a split has a stress; true where there is no such split.
+bool has_stress(const std::shared_ptr<const Dataset>& split) {
+  if (split == nullptr || find_quantity(split->schema().labels, "stress") == nullptr) {
+    return split == nullptr;
+  }
+  for (int64_t i = 0; i < split->size(); ++i) {
+    if (!at::isnan(split->batch({&i, 1}).labels.at("stress")).all().item<bool>()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Why a stress that the frames have cannot be learned, by what is known of them and, once it is, of the splits; empty: it can.
+std::string stress_fault(const Key& stress, const Splits& splits) {
+  if (stress.filling == 0) {
+    return "no frame that has it is periodic along all three lattice vectors, without which there is no volume";
+  }
+  for (const auto& [name, split] : {std::pair{"training", splits.train}, {"validation", splits.valid}}) {
+    if (!has_stress(split)) {
+      return text("none of the frames that have one (", stress.filling, ") is in the ", name, " split");
+    }
+  }
+  return "";
 }
 
 /// The parts of one file, as write_frame_parts writes them.
@@ -237,11 +267,21 @@ FoundData qm9(const std::string& path, Frames all, FoundData found) {
 }  // namespace
 
 FoundData FrameFiles::draft(const std::string& path) {
-  const Frames all = frame_keys::frames_of(path);
+  Frames all = frame_keys::frames_of(path);
   require<DataError>(!all.splits.empty() && all.frames > 0, path, ": must have frames, got none");
   require<ConfigError>(all.in_files || all.frames > 1, path,
                        ": must have two frames or more, to train and to validate on, got one");
-  const Labels labels = labels_of(all);
+  Labels labels = labels_of(all);
+  std::string no_stress;
+  const auto leave_out_stress = [&](const Splits& splits) {
+    const std::string why = labels.stress == nullptr ? "" : stress_fault(*labels.stress, splits);
+    if (!why.empty()) {
+      no_stress = text("The stress, ", labels.stress->name, ", is left out: ", why, ".");
+      std::erase_if(all.tensors, [name = labels.stress->name](const Key& key) { return key.name == name; });
+      labels = labels_of(all);
+    }
+  };
+  leave_out_stress({});
   FoundData found;
   found.family = FoundData::Family::atoms;
   found.periodic = all.periodic > 0;
@@ -282,8 +322,9 @@ FoundData FrameFiles::draft(const std::string& path) {
   if (labels.stress != nullptr) {
     options.stress = labels.stress->name;
   }
-  measure(found, options);
-  found.write_data = [path, all, others](ConfigDraft& draft, const std::string& task, const std::string&) {
+  leave_out_stress(measure(found, options));
+  found.write_data = [path, all, others, no_stress](ConfigDraft& draft, const std::string& task,
+                                                    const std::string&) {
     const Labels mine = labels_of(all);
     draft.table("data");
     draft.set("set", "molecules");
@@ -292,6 +333,9 @@ FoundData FrameFiles::draft(const std::string& path) {
     write_elements(draft, all);
     if (task == "force_field") {
       write_labels(draft, all, mine);
+      if (!no_stress.empty()) {
+        draft.remark(no_stress);
+      }
     } else {
       std::string items;
       for (const Key& key : others) {
