@@ -175,6 +175,23 @@ TEST(Reports, DataSplitWritesNineNumbersOfAStress) {
   EXPECT_NE(train.find("stress=\"0.01 0.004 0.006 0.004 0.02 0.005 0.006 0.005 0.03\""), std::string::npos)
       << train;
   EXPECT_EQ(train.find("stress=\"0.01 0.02 "), std::string::npos);
+  // Of six numbers in VASP's order, which is said, the same nine as `data convert` writes.
+  const std::string six =
+      "1\nLattice=\"4 0 0 0 4 0 0 0 4\" energy=-1 stress=\"0.01 0.02 0.03 0.004 0.005 0.006\"\nH 0 0 0\n";
+  put(folder + "/six.xyz", six + six + six);
+  for (const auto& [order, nine] :
+       {std::pair{"", "0.01 0.006 0.005 0.006 0.02 0.004 0.005 0.004 0.03"},
+        {" stress_order=vasp", "0.01 0.004 0.006 0.004 0.02 0.005 0.006 0.005 0.03"}}) {
+    const std::string out = "six" + std::to_string(std::string(order).size());
+    const Outcome parts = weyl_program("data split six.xyz --out " + out + order, folder);
+    ASSERT_EQ(parts.code, 0) << parts.err;
+    has(contents(folder + "/" + out + "/train.extxyz"), std::string("stress=\"") + nine + "\"");
+    ASSERT_EQ(weyl_program("data convert six.xyz " + out + ".xyz" + order, folder).code, 0);
+    has(contents(folder + "/" + out + ".xyz"), std::string("stress=\"") + nine + "\"");
+  }
+  const Outcome unknown = weyl_program("data split six.xyz --out no stress_ordr=vasp", folder);
+  EXPECT_EQ(unknown.code, 2) << unknown.err;
+  EXPECT_FALSE(fs::exists(folder + "/no"));
   const Outcome isolated =
       weyl_program("data split " + reports + "24_isolated_atoms_without_forces.xyz --out atoms", folder);
   ASSERT_EQ(isolated.code, 0) << isolated.err;

@@ -589,14 +589,6 @@ void check_writable(const AtomsFrame& frame) {
   require<DataError>(frame.bonds.empty(), "extended xyz: cannot hold bonds");
 }
 
-/// A value of a frame, of six numbers of a stress the nine.
-FrameValue as_written(const FrameValue& value) {
-  const auto reals = is_stress_key(value.name) && count_of(value.values) == 6
-                         ? reals_of(value.values)
-                         : std::optional<std::vector<double>>();
-  return reals ? FrameValue{value.name, {9}, tensor_of_six(*reals, StressOrder::voigt)} : value;
-}
-
 void append_comment(std::string& to, const AtomsFrame& frame) {
   if (frame.cell) {
     to += "Lattice=\"";
@@ -615,8 +607,9 @@ void append_comment(std::string& to, const AtomsFrame& frame) {
     to += ':';
     append_number(to, column.width);
   }
-  for (const auto& value : frame.values) {
-    append_pair(to, as_written(value));
+  for (FrameValue value : frame.values) {
+    write_out_stress(value, StressOrder::voigt);
+    append_pair(to, value);
   }
   to += " pbc=\"";
   for (size_t d = 0; d < 3; ++d) {
