@@ -130,6 +130,8 @@ TEST(CommandLine, ReadsEveryOtherVerb) {
   EXPECT_EQ(expect<DataInspectCommand>({"data", "inspect", "p"}).path, "p");
   EXPECT_EQ(expect<DataConvertCommand>({"data", "convert", "i", "o"}).out, "o");
   EXPECT_EQ(expect<DataSplitCommand>({"data", "split", "p", "--out", "o"}).out, "o");
+  EXPECT_EQ(expect<DataSplitCommand>({"data", "split", "p", "--out", "o", "stress_order=vasp"}).options,
+            std::vector<std::string>{"stress_order=vasp"});
 
   EXPECT_TRUE(expect<ConfigSchemaCommand>({"config", "schema", "--markdown"}).markdown);
   EXPECT_EQ(expect<ConfigExplainCommand>({"config", "explain", "train.batch"}).key, "train.batch");

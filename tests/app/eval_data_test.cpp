@@ -109,6 +109,45 @@ TEST(EvalData, TakesTheKeysOfItsFiles) {
   }
 }
 
+TEST(EvalData, AVirialStandsForAStress) {
+  const std::string folder = scratch("eval-virial");
+  std::string stresses, virials, both;
+  for (int i = 0; i < 12; ++i) {
+    const std::string
+        begin = "2\nLattice=\"4 0 0 0 4 0 0 0 4\" Properties=species:S:1:pos:R:3:forces:R:3 energy=-1." +
+                std::to_string(i) + " ",
+        rows = "\nCu 0 0 0 0.1 0 0\nCu 1." + std::to_string(800 + i) + " 0 0 -0.1 0 0\n";
+    // Minus the stress times 64 cubic Angstrom.
+    stresses += begin + "stress=\"0.01 0 0 0 0.02 0 0 0 0.03\"" + rows;
+    virials += begin + "virial=\"-0.64 0 0 0 -1.28 0 0 0 -1.92\"" + rows;
+    both += begin + "stress=\"0.01 0 0 0 0.02 0 0 0 0.03\" virial=\"-1 0 0 0 -1 0 0 0 -1\"" + rows;
+  }
+  std::ofstream(folder + "/st.xyz") << stresses;
+  std::ofstream(folder + "/vi.xyz") << virials;
+  std::ofstream(folder + "/both.xyz") << both;
+  ASSERT_EQ(weyl_program("config new --data st.xyz --out c.toml", folder).code, exit_done);
+  EXPECT_NE(contents(folder + "/c.toml").find("stress_unit = \"eV/Angstrom^3\""), std::string::npos);
+  ASSERT_EQ(weyl_program("train c.toml train.steps=1 --threads 1 --no-pictures --out run", folder).code,
+            exit_done);
+  const auto error = [&](const std::string& call) {
+    const Outcome outcome = weyl_program("eval run --threads 1 --json --data " + call, folder);
+    EXPECT_EQ(outcome.code, exit_done) << call << "\n" << outcome.err;
+    const Json* metric = Json::parse(outcome.out, "stdout").find("metrics")->find("stress_mae");
+    EXPECT_NE(metric, nullptr) << outcome.out;
+    return metric == nullptr ? -1 : metric->find("value")->number_or(-1);
+  };
+  const double plain = error("st.xyz");
+  EXPECT_GT(plain, 0);
+  EXPECT_NEAR(error("vi.xyz") / plain, 1, 1e-9);
+  EXPECT_NEAR(error("vi.xyz data.molecules.stress=virial") / plain, 1, 1e-9);
+  EXPECT_NEAR(error("vi.xyz data.molecules.stress=virial data.molecules.stress_unit=eV") / plain, 1, 1e-9);
+  EXPECT_EQ(error("both.xyz"), plain);  // a stress under its own name goes before a virial
+  // A key that is given is the key, and no other is looked for.
+  const Outcome named = weyl_program("eval run --data vi.xyz data.molecules.stress=REF_stress", folder);
+  EXPECT_EQ(named.code, exit_data);
+  EXPECT_NE(named.err.find("no frame has 'REF_stress'"), std::string::npos) << named.err;
+}
+
 TEST(EvalData, PredictTakesTheKeysOfItsFileToo) {
   const auto predict = [](const std::string& more) {
     return weyl_program("predict run curves.xyz --out p.xyz --force --threads 1 " + more, trained());

@@ -1,7 +1,12 @@
 // Files of frames that users reported as drafted or trained on wrongly (tests/fixtures/reports), from the shell.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <cstring>
+
 #include "tests/app/new_config.h"
+#include "tests/app/refusals.h"
 
 namespace weyl {
 namespace reports_test {
@@ -16,6 +21,43 @@ TEST(Reports, SlabsWithAStressTrainWithoutIt) {
   has_not(config, "stress = \"stress\"");
   has_not(config, "stress = true");
   has_not(config, "stress_unit");
+  has(config, "is left out: no frame that has it is periodic along all three lattice vectors");
+}
+
+/// `count` crystals of two atoms with a stress, between so many molecules, which can have none.
+std::string crystals_and_molecules(int crystals, int molecules) {
+  std::string all;
+  const auto row = [](int i) {
+    return "\nCu 0 0 0 0.1 0 0\nCu 1." + std::to_string(800 + i) + " 0 0 -0.1 0 0\n";
+  };
+  for (int i = 0; i < std::max(crystals, molecules); ++i) {
+    const std::string energy = "energy=-1." + std::to_string(i);
+    if (i < molecules) {
+      all += "2\nProperties=species:S:1:pos:R:3:forces:R:3 " + energy + row(i);
+    }
+    if (i < crystals) {
+      all += "2\nLattice=\"4 0 0 0 4 0 0 0 4\" Properties=species:S:1:pos:R:3:forces:R:3 " + energy +
+             " stress=\"0.01 0 0 0 0.02 0 0 0 0.0" + std::to_string(1 + i % 9) + "\"" + row(i);
+    }
+  }
+  return all;
+}
+
+TEST(Reports, CrystalsAmongMoleculesKeepTheirStress) {
+  const std::string folder = scratch("reports-mixed");
+  put(folder + "/half.xyz", crystals_and_molecules(20, 20));
+  put(folder + "/few.xyz", crystals_and_molecules(20, 60));
+  for (const char* path : {"half.xyz", "few.xyz"}) {
+    const std::string config = trained(folder, path);
+    has(config, "stress = \"stress\"");
+    has(config, "stress = true");
+    has(config, "missing = \"mask\"");
+  }
+  // One crystal is in one split only: that is said, and what is drafted trains.
+  put(folder + "/one.xyz", crystals_and_molecules(1, 30));
+  const std::string config = trained(folder, "one.xyz");
+  has(config, "The stress, stress, is left out: none of the frames that have one (1) is in the ");
+  has_not(config, "stress = true");
 }
 
 TEST(Reports, AnIsolatedAtomDoesNotTakeTheStress) {
@@ -42,6 +84,15 @@ TEST(Reports, IsolatedAtomsLackForces) {
   for (const char* seed : {"0", "5"}) {
     trained(folder, path, std::string("data.molecules.seed=") + seed);
   }
+  // Their energies are the references: those of H and O in the file.
+  ASSERT_EQ(weyl_program("config new --data " + path + " --out r.toml", folder).code, 0);
+  ASSERT_EQ(weyl_program("train r.toml train.steps=1 --out refers --threads 1", folder).code, 0);
+  const std::string bytes =
+      TensorFile(folder + "/refers/best/model.safetensors").tensors.at("task.references").bytes;
+  std::array<double, 2> references{};
+  ASSERT_EQ(bytes.size(), sizeof references);
+  std::memcpy(references.data(), bytes.data(), sizeof references);
+  EXPECT_EQ(references, (std::array{-13.6, -430.1}));
 }
 
 TEST(Reports, ATestSplitWithoutForcesIsMeasuredWithoutThem) {
@@ -65,6 +116,17 @@ TEST(Reports, ATestSplitWithoutForcesIsMeasuredWithoutThem) {
   EXPECT_NE(eval.out.find("energy_mae"), std::string::npos) << eval.out;
   EXPECT_EQ(eval.out.find("force_mae"), std::string::npos) << eval.out;
   EXPECT_NE(eval.err.find("has no known label 'forces'"), std::string::npos) << eval.err;
+  // Under another name they may be there, which is said.
+  std::string named = waters;
+  for (size_t at = 0; (at = named.find(":forces:", at)) != std::string::npos;) {
+    named.replace(at, 8, ":my_F:");
+  }
+  put(folder + "/named.xyz", named);
+  const Outcome other_name = weyl_program("eval run --data named.xyz --threads 1", folder);
+  ASSERT_EQ(other_name.code, 0) << other_name.err;
+  EXPECT_NE(other_name.err.find("measured without it; its files also have"), std::string::npos)
+      << other_name.err;
+  EXPECT_NE(other_name.err.find("'my_F'"), std::string::npos) << other_name.err;
   // Where only some frames lack them, it is a fault, or said to be none.
   put(folder + "/data/test.xyz", waters + bare_water);
   const Outcome partly = weyl_program("train c.toml --out partly --threads 1", folder);
@@ -92,6 +154,17 @@ TEST(Reports, UnitsThatTheFilesSayAreNotDenied) {
   EXPECT_EQ(drafted.code, 0) << drafted.err;
   has(drafted.out, "the files say 'units' = 'metal', which is not read");
   has_not(drafted.out, "the files say none");
+  // What nobody reads is asked for by its own option.
+  std::string unread = contents(reports + "11_stress_in_GPa_nothing_said.xyz");
+  for (size_t at = 0; (at = unread.find(" energy=", at)) != std::string::npos; at += 60) {
+    unread.insert(at, " energy_unit=eV stress-unit=metal forces_units=metal");
+  }
+  put(folder + "/unread.xyz", unread);
+  const std::string asked = trained(folder, "unread.xyz");
+  has(asked, "the files say 'stress-unit' = 'metal', which is not read; GPa or kbar");
+  has(asked, "stress_unit = \"eV/Angstrom^3\"");
+  has(asked, "the files say 'forces_units' = 'metal', which is not read; put theirs");
+  has(asked, "force_unit = \"eV/Angstrom\"");
 }
 
 TEST(Reports, DataSplitWritesNineNumbersOfAStress) {
@@ -102,6 +175,23 @@ TEST(Reports, DataSplitWritesNineNumbersOfAStress) {
   EXPECT_NE(train.find("stress=\"0.01 0.004 0.006 0.004 0.02 0.005 0.006 0.005 0.03\""), std::string::npos)
       << train;
   EXPECT_EQ(train.find("stress=\"0.01 0.02 "), std::string::npos);
+  // Of six numbers in VASP's order, which is said, the same nine as `data convert` writes.
+  const std::string six =
+      "1\nLattice=\"4 0 0 0 4 0 0 0 4\" energy=-1 stress=\"0.01 0.02 0.03 0.004 0.005 0.006\"\nH 0 0 0\n";
+  put(folder + "/six.xyz", six + six + six);
+  for (const auto& [order, nine] :
+       {std::pair{"", "0.01 0.006 0.005 0.006 0.02 0.004 0.005 0.004 0.03"},
+        {" stress_order=vasp", "0.01 0.004 0.006 0.004 0.02 0.005 0.006 0.005 0.03"}}) {
+    const std::string out = "six" + std::to_string(std::string(order).size());
+    const Outcome parts = weyl_program("data split six.xyz --out " + out + order, folder);
+    ASSERT_EQ(parts.code, 0) << parts.err;
+    has(contents(folder + "/" + out + "/train.extxyz"), std::string("stress=\"") + nine + "\"");
+    ASSERT_EQ(weyl_program("data convert six.xyz " + out + ".xyz" + order, folder).code, 0);
+    has(contents(folder + "/" + out + ".xyz"), std::string("stress=\"") + nine + "\"");
+  }
+  const Outcome unknown = weyl_program("data split six.xyz --out no stress_ordr=vasp", folder);
+  EXPECT_EQ(unknown.code, 2) << unknown.err;
+  EXPECT_FALSE(fs::exists(folder + "/no"));
   const Outcome isolated =
       weyl_program("data split " + reports + "24_isolated_atoms_without_forces.xyz --out atoms", folder);
   ASSERT_EQ(isolated.code, 0) << isolated.err;

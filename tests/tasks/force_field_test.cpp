@@ -156,6 +156,26 @@ TEST(ForceField, OfPooledNodesHasAnEnergyThatDoesNotGrow) {
   EXPECT_FALSE(ForceField(o).predictions(interface)[0].extensive);
 }
 
+TEST(ForceField, RefersToTheAtomsThatTheDataHaveAlone) {
+  Schema schema = atoms();
+  schema.atom_energies = {{0, -13.6}, {2, -430.1}};
+  const InMemory data(all_of(*set()), schema);
+  const auto references = [&](Reference reference) {
+    ForceFieldOptions o;
+    o.reference = reference;
+    ForceField task(o);
+    task.fit(data);
+    return task.state().at("references");
+  };
+  const Tensor elements = references(Reference::elements);
+  EXPECT_EQ(number(elements[0]), -13.6);
+  EXPECT_EQ(number(elements[2]), -430.1);
+  EXPECT_LT(number(elements[1]), -100);             // by least squares
+  const Tensor mean = references(Reference::mean);  // one number for all
+  EXPECT_EQ(number(mean[0]), number(mean[2]));
+  EXPECT_EQ(number(references(Reference::none).abs().max()), 0);
+}
+
 class AtomEnergies : public ::testing::Test {
  protected:
   void SetUp() override { path_ = ::testing::TempDir() + "weyl-atom-energies.txt"; }

@@ -68,6 +68,25 @@ TEST(References, LeaveOutWhatIsMissing) {
   EXPECT_TRUE(at::equal(fit.solution(), whole.solution()));
 }
 
+TEST(References, ThatAreHeldStay) {
+  const Tensor truth = at::tensor(std::vector<double>{-13, -1000, -2000}, at::kDouble);
+  const Tensor c = rows({2, 1, 0, 4, 1, 0, 1, 0, 1, 2, 2, 2, 0, 3, 1}, 3);
+  ReferenceFit fit(Reference::elements, 3);
+  fit.add(c, at::matmul(c, truth));
+  fit.hold({{0, -12.5}});
+  // The others by least squares of what the held one leaves: numpy.linalg.lstsq(c[:, 1:], y + 12.5 c[:, 0]).
+  const Tensor e = fit.solution();
+  EXPECT_EQ(e[0].item<double>(), -12.5);
+  const Tensor left = at::matmul(c, truth) + 12.5 * c.select(1, 0), others = c.slice(1, 1);
+  EXPECT_LT(at::matmul(others.t(), left - at::matmul(others, e.slice(0, 1))).abs().max().item<double>(),
+            1e-8);
+  EXPECT_GT((e - truth).slice(0, 1).abs().min().item<double>(), 1e-3);
+  fit.hold({{0, -1}, {1, -2}, {2, -3}});
+  EXPECT_TRUE(at::equal(fit.solution(), at::tensor(std::vector<double>{-1, -2, -3}, at::kDouble)));
+  EXPECT_THROW(fit.hold({{3, -1}}), ShapeError);
+  EXPECT_THROW(ReferenceFit(Reference::mean, 3).hold({{0, -1}}), ShapeError);
+}
+
 TEST(References, OfTheMeanAreOneNumberANode) {
   ReferenceFit fit(Reference::mean, 3);
   fit.add(rows({1, 1, 0, 0, 0, 4}, 3), at::tensor(std::vector<double>{-3, -9}, at::kDouble));

@@ -13,6 +13,7 @@
 #include "weyl/carriers/layout.h"
 #include "weyl/carriers/points.h"
 #include "weyl/core/check.h"
+#include "weyl/core/quote.h"
 #include "weyl/core/to_device.h"
 
 namespace weyl {
@@ -103,6 +104,18 @@ int64_t Batch::count() const {
 
 Carrier carrier_of(const Input& input) {
   return static_cast<Carrier>(input.index());
+}
+
+std::string also_in_files(const Schema& data, std::string_view begin) {
+  std::vector<std::string> also = data.unread;
+  for (const auto& [label, why] : data.left_out) {
+    also.push_back(why);
+  }
+  std::string line;
+  for (const std::string& name : also) {
+    line += text(line.empty() ? begin : std::string_view(", "), "'", printable(name, 400), "'");
+  }
+  return line;
 }
 
 Schema schema_of(const Interface& interface) {

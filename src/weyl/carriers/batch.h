@@ -2,7 +2,10 @@
 
 #include <ATen/core/Tensor.h>
 #include <array>
+#include <map>
 #include <span>
+#include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -50,16 +53,25 @@ struct Schema {
   std::vector<Quantity> labels;
   /// For data in motion: the time from the input to its labels, in the unit of the velocities. 0: none.
   double horizon = 0;
-  std::vector<std::string> unread;    // names in the files that are neither inputs nor labels, for messages
+  std::vector<std::string> unread;  // names in the files that are neither inputs nor labels, for messages
+  /// Labels that the files have and this set has not, with the reason: some samples lack them, or nobody knows which of
+  /// two keys is meant.
+  std::map<std::string, std::string> left_out;
   std::vector<std::string> warnings;  // what is likely wrong with the files, to be reported before their use
   std::map<std::string, std::vector<std::string>> category_names;  // class names by label, where known
   std::vector<std::string> channel_names;                          // of a grid, in their order, where known
+  /// Energies by type of atoms that the data have alone, in the unit of the label `energy`: what energies refer to.
+  std::map<int64_t, double> atom_energies;
 
   Carrier carrier() const { return carrier_of(interface); }
 };
 
 /// The schema of data for an interface: its features, and its outputs as labels.
 Schema schema_of(const Interface& interface);
+
+/// What else the files of a data set have, for messages, behind `begin`: names that nothing reads, and why labels are left
+/// out. Empty: nothing.
+std::string also_in_files(const Schema& data, std::string_view begin);
 
 Carrier carrier_of(const Input& input);
 

@@ -16,20 +16,25 @@ namespace {
 
 namespace fs = std::filesystem;
 
-void require_no_options(const char* holds, const std::string& to, const OptionTexts& options) {
-  require<ConfigError>(options.empty(), "convert: ", holds, " to ", to, " take no options, got '",
+void require_no_options(const std::string& what, const OptionTexts& options) {
+  require<ConfigError>(options.empty(), what, " take no options, got '",
                        options.empty() ? "" : options.front(), "'");
+}
+
+template <class Format>
+auto options_of(const char* where, const OptionTexts& texts) {
+  typename Format::ConvertOptions options;
+  read_toml_text("", where, texts, [&](Fields& f) { fields(f, options); });
+  return options;
 }
 
 /// By the format's own function.
 template <class Format>
 Converted convert_by(const std::string& in, const std::string& out, const OptionTexts& texts) {
   if constexpr (requires { typename Format::ConvertOptions; }) {
-    typename Format::ConvertOptions options;
-    read_toml_text("", "weyl data convert", texts, [&](Fields& f) { fields(f, options); });
-    return Format::convert(in, out, options);
+    return Format::convert(in, out, options_of<Format>("weyl data convert", texts));
   } else {
-    require_no_options(Format::holds, Format::converts_to, texts);
+    require_no_options(text("convert: ", Format::holds, " to ", Format::converts_to), texts);
     return Format::convert(in, out);
   }
 }
@@ -37,7 +42,7 @@ Converted convert_by(const std::string& in, const std::string& out, const Option
 /// The samples of a data set as a carrier tensor file.
 template <class Format>
 Converted convert_as_tensors(const std::string& in, const std::string& out, const OptionTexts& options) {
-  require_no_options(Format::holds, ".safetensors", options);
+  require_no_options(text("convert: ", Format::holds, " to .safetensors"), options);
   require_new(out);
   const auto data = Format::open(OpenRequest{.path = in});
   std::vector<int64_t> all(data->size());
@@ -73,6 +78,18 @@ Converted convert(const std::string& in, const std::string& out, const OptionTex
 
 namespace {
 
+/// By the format's own function.
+template <class Format>
+SplitIndices split_by(const std::string& path, const std::string& folder, const SplitOptions& options,
+                      const OptionTexts& texts) {
+  if constexpr (requires { typename Format::ConvertOptions; }) {
+    return Format::split(path, folder, options, options_of<Format>("weyl data split", texts));
+  } else {
+    require_no_options(text("split: ", Format::holds), texts);
+    return Format::split(path, folder, options);
+  }
+}
+
 /// A file of samples that are no tensors yet, as carrier tensor files.
 SplitIndices split_as_tensors(const std::string& path, const std::string& folder, const SplitOptions& options,
                               const Dataset& data) {
@@ -85,17 +102,19 @@ SplitIndices split_as_tensors(const std::string& path, const std::string& folder
 
 }  // namespace
 
-SplitIndices split_file(const std::string& path, const std::string& folder, const SplitOptions& options) {
+SplitIndices split_file(const std::string& path, const std::string& folder, const SplitOptions& options,
+                        const OptionTexts& texts) {
   require<DataError>(std::filesystem::exists(path), path, ": there is no such file");
   SplitIndices parts;
   const bool split = any_alternative<FileFormats>([&]<class Format>(std::type_identity<Format>) {
     if constexpr (CanSplit<Format>) {
       if (Format::takes(path, {})) {
-        parts = Format::split(path, folder, options);
+        parts = split_by<Format>(path, folder, options, texts);
         return true;
       }
     } else if constexpr (AsTensors<Format>) {
       if (const OpenRequest request{.path = path}; Format::takes(path, request.asked)) {
+        require_no_options(text("split: ", Format::holds), texts);
         parts = split_as_tensors(path, folder, options, *Format::open(request));
         return true;
       }

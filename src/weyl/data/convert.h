@@ -27,9 +27,10 @@ Converted convert(const std::string& in, const std::string& out, const OptionTex
 /// Splits one data file of a format that can be split (formats.h) and writes the parts as
 /// `<folder>/{train,valid,test}.safetensors`; empty parts are not written. The metadata is kept, and the seed and the
 /// source's name are added. Frames of atoms, whatever their format, become `<folder>/{train,valid,test}.extxyz`, with
-/// one frame in memory at a time (convert_frames.h). ConfigError: a file to be written exists already (none is ever
-/// replaced). DataError: a part cannot be written, and then none of the new files is left; or the path is of no such
+/// one frame in memory at a time; `texts` are key=value texts of their conversion (FrameConvertOptions). ConfigError: a
+/// file to be written exists already (none is ever replaced); a text that the format does not have. DataError: a part cannot be written, and then none of the new files is left; or the path is of no such
 /// format.
-SplitIndices split_file(const std::string& path, const std::string& folder, const SplitOptions& options);
+SplitIndices split_file(const std::string& path, const std::string& folder, const SplitOptions& options,
+                        const OptionTexts& texts = {});
 
 }  // namespace weyl

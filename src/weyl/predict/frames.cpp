@@ -254,7 +254,9 @@ PredictedFrames predict_frames(FilePredictor& predictor, FrameReader& reader,
   predictor.give_stress();
   WaitingFrames waiting(predictor, layout, reader, calls.warn);
   PredictedFrames result;
+  // Units that the layout has are those of the files that the model was trained on.
   bool warned = !calls.warn, units_said = !calls.warn;
+  const auto predicts = [&](const char* name) { return find_quantity(predictor.outputs(), name) != nullptr; };
   AtomsFrame frame;
   const auto flush = [&] {
     const int64_t more = waiting.size();
@@ -277,9 +279,12 @@ PredictedFrames predict_frames(FilePredictor& predictor, FrameReader& reader,
       }
     }
     if (!units_said && !reader.unread_units().empty()) {
-      calls.warn(text(reader.where(), ": says ", reader.unread_units(),
-                      ", which is not read: energies are in ", units_of(layout, reader).energy,
-                      ", lengths in ", units_of(layout, reader).length));
+      const std::string warning =
+          unread_units_warning({.option = layout.option}, reader.unread_units(), units_of(layout, reader),
+                               predicts("forces"), predicts("stress"));
+      if (!warning.empty()) {
+        calls.warn(text(reader.where(), ": ", warning));
+      }
       units_said = true;
     }
     if (!waiting.has_room_for(frame)) {

@@ -10,6 +10,7 @@
 #include "weyl/config/unused_options.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
+#include "weyl/data/atoms/molecules.h"
 #include "weyl/data/open.h"
 #include "weyl/train/run/run_data.h"
 
@@ -182,8 +183,19 @@ void require_read_by_set(bool read, const std::string& path, const DataOptions& 
 
 }  // namespace
 
-Recipe with_data_keys(const Subject& subject, const std::vector<std::string>& overrides) {
+Recipe with_data_keys(const Subject& subject, const std::vector<std::string>& overrides,
+                      const std::string& path) {
   Recipe recipe = subject.recipe;
+  constexpr std::string_view stress = "data.molecules.stress=";
+  const auto named =
+      std::ranges::find_if(overrides, [&](const auto& item) { return item.starts_with(stress); });
+  if (auto* molecules = std::get_if<MoleculesDataOptions>(&recipe.data.set)) {
+    if (named != overrides.end()) {
+      name_stress(*molecules, named->substr(stress.size()));
+    } else if (!path.empty()) {
+      take_virial_of(path, *molecules);
+    }
+  }
   if (overrides.empty()) {
     return recipe;
   }
@@ -201,7 +213,7 @@ Recipe with_data_keys(const Subject& subject, const std::vector<std::string>& ov
     require_effect_on_paths(item, recipe.data, stored);
   }
   const Schema now = declared_schema(data, interface_of(recipe)),
-               then = declared_schema(recipe.data, interface_of(recipe));
+               then = declared_schema(subject.recipe.data, interface_of(recipe));
   require<ConfigError>(now.interface == then.interface && now.labels == then.labels, "override '",
                        overrides.front(), overrides.size() > 1 ? "' and those after it" : "'",
                        ": must say how files are read, but the model would be told or asked something else");

@@ -58,9 +58,11 @@ class FilePredictor : public Predictor {
 Recipe with_rollout(Recipe recipe, int64_t steps, std::string_view where = "rollout");
 
 /// The subject's recipe with other keys of its data set ("data.molecules.energy=REF_energy"), for files that name things
-/// otherwise than those of the training. ConfigError: a key of something else, or the path; a key with which the model
-/// would be told or asked something else; a key that plays no part in data that a path gives, which are used whole.
-Recipe with_data_keys(const Subject& subject, const std::vector<std::string>& overrides);
+/// otherwise than those of the training. Where no key says the stress of the frames at `path`, a virial stands for one
+/// that they lack (take_virial_of). ConfigError: a key of something else, or the path; a key with which the model would be
+/// told or asked something else; a key that plays no part in data that a path gives, which are used whole.
+Recipe with_data_keys(const Subject& subject, const std::vector<std::string>& overrides,
+                      const std::string& path = {});
 
 /// In place of a split's name: that of testing, or where there is none that of validation or training.
 constexpr const char* any_split = "any";

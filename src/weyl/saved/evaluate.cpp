@@ -134,8 +134,10 @@ void leave_out(Metrics& metrics, const std::vector<Quantity>& labels) {
   }
 }
 
-std::string measured_without(const Quantity& label, const std::string& what) {
-  return text(what, ": has no known label '", label.name, "', and is measured without it");
+std::string measured_without(const Quantity& label, const Schema& data, const std::string& what) {
+  return text(
+      what, ": has no known label '", label.name, "', and is measured without it",
+      find_quantity(data.labels, label.name) == nullptr ? also_in_files(data, "; its files also have ") : "");
 }
 
 std::vector<Quantity> labels_to_measure_without(const Task& task, const Dataset& data,

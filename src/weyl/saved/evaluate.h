@@ -47,7 +47,7 @@ std::vector<Quantity> labels_without_metrics(const Metrics& metrics, const Task&
 /// Takes out the metrics of such labels that are not defined: force_mae, direct_force_rmse, ... of `forces`.
 void leave_out(Metrics& metrics, const std::vector<Quantity>& labels);
 
-/// What a user should know of them.
-std::string measured_without(const Quantity& label, const std::string& what);
+/// What a user should know of one of them; where the data do not have it, also what else is in their files.
+std::string measured_without(const Quantity& label, const Schema& data, const std::string& what);
 
 }  // namespace weyl

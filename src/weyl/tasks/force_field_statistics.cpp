@@ -116,6 +116,9 @@ void ForceFieldStatistics::fit(const Dataset& train, const ForceFieldOptions& op
       components += static_cast<double>(known.sum().item<int64_t>());
     }
   });
+  if (fitted && options.reference == Reference::elements) {
+    fit.hold(train.schema().atom_energies);
+  }
   references_ = fitted       ? fit.solution()
                 : referenced ? atom_energies_in(options.references, train.schema(), seen_)
                              : at::zeros_like(seen_);

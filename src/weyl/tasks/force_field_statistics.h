@@ -22,7 +22,8 @@ bool learns_forces(const ForceFieldOptions& options);
 bool learns_stress(const ForceFieldOptions& options);
 
 /// What a force field takes from its training set: energies that follow from the composition alone
-/// (label_statistics.h) and the scale of what is left to learn.
+/// (label_statistics.h) and the scale of what is left to learn. With reference = "elements" those of atoms that the
+/// data have alone (Schema::atom_energies) are held, and the others fitted beside them.
 ///
 ///   scale     root mean square of the force components; without forces, standard deviation of the referenced
 ///             energies per atom; 1 with normalise = false

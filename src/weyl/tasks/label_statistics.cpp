@@ -125,9 +125,35 @@ void ReferenceFit::add(const Tensor& composition, const Tensor& values) {
   moment_ += at::matmul(c.t(), y);
 }
 
+void ReferenceFit::hold(const std::map<int64_t, double>& values) {
+  require(reference_ == Reference::elements, "references: one number for all types cannot be held");
+  for (const auto& [type, value] : values) {
+    require(type >= 0 && type < types_, "references: type ", type, " is not one of 0 .. ", types_ - 1);
+  }
+  held_ = values;
+}
+
 Tensor ReferenceFit::solution() const {
-  const Tensor e = at::matmul(at::linalg_pinv(gram_, 0.0, kDependent, /*hermitian=*/true), moment_);
-  return reference_ == Reference::mean ? e.expand({types_}).clone() : e;
+  const auto least_squares = [](const Tensor& gram, const Tensor& moment) {
+    return at::matmul(at::linalg_pinv(gram, 0.0, kDependent, /*hermitian=*/true), moment);
+  };
+  if (held_.empty()) {
+    const Tensor e = least_squares(gram_, moment_);
+    return reference_ == Reference::mean ? e.expand({types_}).clone() : e;
+  }
+  Tensor e = at::zeros({types_}, at::kDouble), fitted = at::ones({types_}, at::kBool);
+  for (const auto& [type, value] : held_) {
+    e.mutable_data_ptr<double>()[type] = value;
+    fitted.mutable_data_ptr<bool>()[type] = false;
+  }
+  const Tensor free = fitted.nonzero().squeeze(1);
+  if (free.numel() > 0) {
+    const Tensor left = moment_ - at::matmul(gram_, e);
+    e.index_copy_(
+        0, free,
+        least_squares(gram_.index_select(0, free).index_select(1, free), left.index_select(0, free)));
+  }
+  return e;
 }
 
 }  // namespace weyl

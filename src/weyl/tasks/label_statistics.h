@@ -2,6 +2,7 @@
 
 #include <ATen/core/grad_mode.h>
 #include <initializer_list>
+#include <map>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -51,7 +52,8 @@ Tensor trained_counts(const std::vector<bool>& trained, int64_t types);
 
 /// Least squares of numbers y of graphs on their compositions c: the e (T), float64, that minimises
 /// sum over graphs (y - c . e)^2, the smallest such e where the compositions do not settle it (one molecule
-/// alone: e is along its composition, and c . e the mean of y). Types that no graph has get 0.
+/// alone: e is along its composition, and c . e the mean of y). Types that no graph has get 0. Types that are held
+/// keep their number, and the others are fitted to what it leaves.
 class ReferenceFit {
  public:
   /// `reference` must not be `none`; mean: one number for nodes of all types.
@@ -60,12 +62,15 @@ class ReferenceFit {
 
   /// (B, T) float64, (B) float64; NaN is left out.
   void add(const Tensor& composition, const Tensor& values);
+  /// Holds types, the keys, at these numbers. ShapeError: there is no such type, or one number for all.
+  void hold(const std::map<int64_t, double>& values);
   Tensor solution() const;  // (T)
 
  private:
   Reference reference_;
   int64_t types_;
   Tensor gram_, moment_;  // sums of c c^T and of c y
+  std::map<int64_t, double> held_;
 };
 
 }  // namespace weyl

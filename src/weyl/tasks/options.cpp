@@ -70,10 +70,11 @@ void fields(Fields& f, ForceFieldOptions& o) {
   f("stress", o.stress,
     "the derivative of the energy by strain over the volume, of frames periodic in space");
   f("reference", o.reference,
-    "energy taken off before learning: none, one number an atom, or one for each element, by least squares");
+    "energy taken off before learning: none, one number an atom, or one for each element: that of its isolated "
+    "atom where the training data have one, else by least squares");
   f("references", o.references,
-    "file of the energies of single atoms, taken off in place of least squares: lines of a symbol, a number "
-    "and, unless it is that of the labels, a unit; none: least squares");
+    "file of the energies of single atoms, taken off in place of these: lines of a symbol, a number "
+    "and, unless it is that of the labels, a unit; none: as `reference` says");
   f("normalise", o.normalise,
     "outputs and the loss in units of the root mean square of the training forces (without forces: of what "
     "energies an atom are left); false: in eV and eV/Angstrom");

@@ -1,9 +1,6 @@
 #include "weyl/tasks/task.h"
 
-#include <algorithm>
-
 #include "weyl/core/check.h"
-#include "weyl/core/quote.h"
 #include "weyl/tasks/classification.h"
 #include "weyl/tasks/completion.h"
 #include "weyl/tasks/force_field.h"
@@ -66,22 +63,15 @@ void require_labels(const Task& task, const Schema& data, bool only_measured) {
   for (const auto& q : data.labels) {
     has += (has.empty() ? "'" : ", '") + q.name + "'";
   }
-  std::string beside;
-  for (const auto& name : data.unread) {
-    beside += (beside.empty() ? "; its files also have '" : ", '") + printable(name, 400) + "'";
-  }
-  // A label that some samples have, or that stands there twice, is not absent: the reason is among the unread.
-  const bool doubtful = std::ranges::any_of(data.unread, [](const std::string& why) {
-    return why.find(".missing = \"mask\"") != std::string::npos ||
-           why.find("; say which by ") != std::string::npos;
-  });
   for (const auto& wanted : task.labels()) {
     const Quantity* found = find_quantity(data.labels, wanted.name);
-    if (found == nullptr && only_measured && !doubtful && task.measures_without(wanted)) {
+    if (found == nullptr && only_measured && !data.left_out.contains(wanted.name) &&
+        task.measures_without(wanted)) {
       continue;
     }
     require<DataError>(found != nullptr, "task ", task.name(), ": needs the label '", wanted.name,
-                       "', the data set has ", has.empty() ? "none" : has, beside);
+                       "', the data set has ", has.empty() ? "none" : has,
+                       also_in_files(data, "; its files also have "));
     const bool any = wanted.channels == 0;
     require<DataError>(found->level == wanted.level && found->kind == wanted.kind &&
                            (any || found->channels == wanted.channels),

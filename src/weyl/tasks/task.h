@@ -181,7 +181,7 @@ class Task {
 std::unique_ptr<Task> make_task(const TaskOptions& options);
 
 /// Checks that the data set has every label that the task needs: DataError with the labels it does have.
-/// Of data that are `only_measured` it may lack those that the task measures without.
+/// Of data that are `only_measured` it may lack those that the task measures without, unless they are left out.
 void require_labels(const Task& task, const Schema& data, bool only_measured = false);
 
 /// Floating-point operations of a batch of `tokens` tokens (models/work.h). For what is learned through derivatives, as

@@ -305,7 +305,6 @@ TEST(ExtendedXyz, SaysUnitsOfForcesAndStressOfTheirOwn) {
   EXPECT_EQ(other.stated_unit_of("forces"), "");  // it follows from others
   EXPECT_NE(fault("1\nforce_unit=eV" + rest).find("must be a unit, such as eV/Angstrom: "),
             std::string::npos);
-  EXPECT_NE(fault("1\nstress_unit=kB" + rest).find("did you mean 'kbar'?"), std::string::npos);
   EXPECT_NE(fault("1\nenergy_unit=kcal" + rest).find("did you mean 'kcal/mol'?"), std::string::npos);
   EXPECT_NE(fault(all + plain).find("'force_unit' must be the same in all frames"), std::string::npos);
 }

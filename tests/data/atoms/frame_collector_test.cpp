@@ -103,7 +103,8 @@ TEST_F(Molecules, FindTheUsualKeysInTheirOrder) {
   EXPECT_FALSE(has_label(*whole(both), "energy"));
   const std::string why =
       "energy and REF_energy (" + both + ": frame 1, line 1; say which by data.molecules.energy)";
-  EXPECT_EQ(whole(both)->schema().unread, std::vector<std::string>{why});
+  EXPECT_TRUE(whole(both)->schema().unread.empty());
+  EXPECT_EQ(whole(both)->schema().left_out, (std::map<std::string, std::string>{{"energy", why}}));
   const auto turns = file("c.xyz", frame("energy=-1") + frame("REF_energy=-2"));
   MoleculesDataOptions masked;
   masked.missing = MissingLabels::mask;  // never dropped in silence
@@ -119,7 +120,7 @@ TEST_F(Molecules, WithoutALabelHaveNoneOrAreMasked) {
   const auto path = file("a.xyz", frame("energy=1") + frame("no=2") + frame("energy=3"));
   EXPECT_FALSE(has_label(*whole(path), "energy"));  // a fault only where it is needed
   EXPECT_TRUE(has_label(*whole(path), "forces"));
-  const std::string message = whole(path)->schema().unread.back();
+  const std::string message = whole(path)->schema().left_out.at("energy");
   EXPECT_NE(message.find("energy in 2 of 3 frames (not in " + path + ": frame 2"), std::string::npos)
       << message;
   MoleculesDataOptions o;
@@ -129,7 +130,7 @@ TEST_F(Molecules, WithoutALabelHaveNoneOrAreMasked) {
   EXPECT_EQ(energy[2].item<double>(), 3);
   // The first frame may be the one that lacks it.
   const auto late = file("b.xyz", frame("no=2") + frame("energy=3"));
-  EXPECT_NE(whole(late)->schema().unread.back().find("b.xyz: frame 1"), std::string::npos);
+  EXPECT_NE(whole(late)->schema().left_out.at("energy").find("b.xyz: frame 1"), std::string::npos);
   EXPECT_TRUE(std::isnan(all_of(*whole(late, o)).labels.at("energy")[0].item<double>()));
 }
 

@@ -111,6 +111,27 @@ TEST_F(Molecules, UnitsInOtherSpellingsAreRead) {
   const AtomsFrame first = frames_in(folder + "/ev.xyz").at(0);
   EXPECT_EQ(first.value("energy-unit"), nullptr);
   EXPECT_EQ(values<std::string>(first.value("energy_unit")->values), Texts{"eV"});
+  EXPECT_EQ(unit_in_our_words("kcal/mole", "eV"), "kcal/mol");
+  EXPECT_EQ(unit_in_our_words("kB", "eV/Angstrom^3"), "kbar");
+  // One rule for every spelling of the key, ours among them: known words are read, known units of something else are a
+  // fault, and what nobody knows is named.
+  const std::string begin = "3\nProperties=species:S:1:pos:R:3 energy=-1 ";
+  for (const std::string key : {"energy_unit", "energy-unit", "EnergyUnits"}) {
+    for (const std::string word : {"hartrees", "Hartree"}) {
+      const auto read = all_of(*whole(file("word.xyz", begin + key + "=" + word + water)));
+      EXPECT_NEAR(read.labels.at("energy")[0][0].item<double>(), -27.2113862, 1e-6) << key << "=" << word;
+    }
+    EXPECT_EQ(whole(file("word.xyz", begin + key + "=electronvolt" + water))->schema().warnings.size(), 0);
+    EXPECT_NE(refusal(file("word.xyz", begin + key + "=nm" + water))
+                  .find("'" + key + "' must be a unit, such as eV"),
+              std::string::npos)
+        << key;
+    const auto unknown = whole(file("word.xyz", begin + key + "=furlong" + water));
+    ASSERT_EQ(unknown->schema().warnings.size(), 1) << key;
+    EXPECT_NE(unknown->schema().warnings[0].find("'" + key + "' = 'furlong', which is not read"),
+              std::string::npos);
+    EXPECT_EQ(all_of(*unknown).labels.at("energy")[0][0].item<double>(), -1);
+  }
   const std::string two = "3\nenergy=1 energy_unit=eV energy-unit=Hartree" + water;
   EXPECT_NE(refusal(file("two.xyz", two)).find("'energy_unit' and 'energy-unit' must say one unit"),
             std::string::npos)
@@ -129,9 +150,48 @@ TEST_F(Molecules, UnitsThatNobodyKnowsAreNamed) {
   o.length_unit = "Angstrom";
   EXPECT_TRUE(whole(path, o)->schema().warnings.empty());
   const auto found = inspect_all_frames(path).at(0).second;
-  EXPECT_EQ(found.unread_units, said);
+  EXPECT_EQ(unread_line(found.unread_units), said);
   EXPECT_TRUE(std::ranges::any_of(
       found.warnings, [&](const std::string& line) { return line.find(said) != std::string::npos; }));
+}
+
+TEST_F(Molecules, UnitsThatNobodyKnowsAreSaidByTheirOwnOption) {
+  const std::string cell = "Lattice=\"4 0 0 0 4 0 0 0 4\" ",
+                    rows = "\nO 0 0 0 0 0 0\nH 0.9 0.1 0 0 0 1\nH -0.2 0.9 0.1 0 0 -1\n",
+                    begin =
+                        "3\n" + cell +
+                        "Properties=species:S:1:pos:R:3:forces:R:3 energy=-1 stress=\"1 0 0 0 1 0 0 0 1\" ";
+  const auto lines = [&](const std::string& said, const MoleculesDataOptions& o) {
+    return whole(file("u.xyz", begin + said + rows), o)->schema().warnings;
+  };
+  MoleculesDataOptions base;  // which say nothing of forces and stresses
+  base.energy_unit = "eV";
+  base.length_unit = "Angstrom";
+  for (const std::string more : {"", "energy_unit=eV "}) {
+    const auto stress = lines(more + "stress-unit=metal", base);
+    ASSERT_EQ(stress.size(), 1) << more;
+    EXPECT_NE(stress[0].find("'stress-unit' = 'metal', which is not read: stresses are taken to be in"),
+              std::string::npos)
+        << stress[0];
+    EXPECT_NE(stress[0].find("data.molecules.stress_unit"), std::string::npos) << stress[0];
+    EXPECT_EQ(stress[0].find("energy_unit"), std::string::npos) << stress[0];
+    const auto forces = lines(more + "forces_units=metal", base);
+    ASSERT_EQ(forces.size(), 1) << more;
+    EXPECT_NE(forces[0].find("forces are taken to be in"), std::string::npos) << forces[0];
+    // Each is silent once its own unit is said, also beside energies of a unit that the file says.
+    MoleculesDataOptions told = base;
+    told.stress_unit = "GPa";
+    told.force_unit = "Hartree/Bohr";
+    EXPECT_TRUE(lines(more + "stress-unit=metal forces_units=metal", told).empty()) << more;
+    const Batch batch =
+        all_of(*whole(file("u.xyz", begin + more + "stress-unit=metal forces_units=metal" + rows), told));
+    EXPECT_NEAR(batch.labels.at("stress")[0][0][0][0].item<double>(), 0.0062415091, 1e-9);
+    EXPECT_NEAR(batch.labels.at("forces")[1][0][2].item<double>(), 51.4220675, 1e-5);
+  }
+  // Of a stress that the frames do not have nothing is to be said.
+  EXPECT_TRUE(whole(file("n.xyz", "3\nProperties=species:S:1:pos:R:3 energy=-1 stress-unit=metal" + water))
+                  ->schema()
+                  .warnings.empty());
 }
 
 TEST_F(Molecules, OfIPiHaveItsCellAndUnits) {
@@ -158,7 +218,17 @@ TEST_F(Molecules, OfIPiHaveItsCellAndUnits) {
       refusal(file("c.xyz", "3\n# CELL(abcABC): 10 x" + water)).find("must be 6 finite numbers, got 'x'"),
       std::string::npos);
   const auto silent = file("silent.xyz", "3\n" + comment + water.substr(0));
-  EXPECT_NE(inspect_all_frames(silent).at(0).second.unread_units.find("i-PI"), std::string::npos);
+  EXPECT_NE(unread_line(inspect_all_frames(silent).at(0).second.unread_units).find("i-PI"),
+            std::string::npos);
+  // Other words are a comment.
+  for (const std::string words :
+       {"SUPERCELL (2x2x2): relaxed, step 0", "# SUPERCELL(H): 2 2 2", "# CELL (abcABC): see text",
+        "# CELL(2x2x2): relaxed", "UNIT CELL(abcABC): none"}) {
+    const auto frames = parse("3\n" + words + water);
+    EXPECT_FALSE(frames.at(0).cell) << words;
+    EXPECT_EQ(values<std::string>(frames.at(0).value("comment")->values), Texts{words});
+  }
+  EXPECT_TRUE(parse("3\nCELL[abcABC]: 10 10 10 90 90 90 positions{angstrom}" + water).at(0).cell);
 }
 
 TEST(ExtendedXyz, KeysInAnyCase) {
@@ -248,6 +318,31 @@ TEST_F(Molecules, IsolatedAtomsAreForTrainingAndMayLackForces) {
   }
   o.order = SplitOrder::file;  // is what the user says
   EXPECT_EQ(sizes_of(*open_set(o).test).count(1), 2);
+}
+
+TEST_F(Molecules, IsolatedAtomsSayWhatEnergiesReferTo) {
+  using Energies = std::map<int64_t, double>;
+  MoleculesDataOptions o;
+  o.path = reports + "24_isolated_atoms_without_forces.xyz";
+  o.elements = {"H", "O"};
+  EXPECT_EQ(open_set(o).train->schema().atom_energies, (Energies{{0, -13.6}, {1, -430.1}}));
+  EXPECT_EQ(open_set(o, Keep::on_disk).train->schema().atom_energies, (Energies{{0, -13.6}, {1, -430.1}}));
+  o.order = SplitOrder::file;  // the training part alone says it
+  EXPECT_TRUE(open_set(o).train->schema().atom_energies.empty());
+  // Of several of an element the mean, in the unit of labels, in boxes by their kind; a crystal of one atom is none.
+  const auto one = [](const std::string& keys) {
+    return "1\nProperties=species:S:1:pos:R:3 energy_unit=Hartree " + keys + "\nH 0 0 0\n";
+  };
+  const std::string box = "Lattice=\"9 0 0 0 9 0 0 0 9\" ";
+  MoleculesDataOptions all;
+  all.path = file("atoms.xyz", one("energy=-0.4") + one(box + "config_type=isolated_atom energy=-0.6") +
+                                   one(box + "energy=-7") + one("note=1"));
+  all.missing = MissingLabels::mask;
+  all.order = SplitOrder::file;
+  all.fractions = {1, 0, 0};
+  const Energies found = open_set(all).train->schema().atom_energies;
+  ASSERT_EQ(found.size(), 1);
+  EXPECT_NEAR(found.at(1), -0.5 * 27.211386245981, 1e-6);
 }
 
 TEST_F(Molecules, SplitsWithoutIsolatedAtomsAreWhatTheyWere) {

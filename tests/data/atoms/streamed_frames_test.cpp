@@ -54,6 +54,8 @@ void expect_same(const Batch& a, const Batch& b) {
 void expect_same(const Schema& a, const Schema& b) {
   EXPECT_EQ(a.labels, b.labels);
   EXPECT_EQ(a.unread, b.unread);
+  EXPECT_EQ(a.left_out, b.left_out);
+  EXPECT_EQ(a.atom_energies, b.atom_energies);
   EXPECT_EQ(a.warnings, b.warnings);
   EXPECT_EQ(a.category_names, b.category_names);
   EXPECT_EQ(a.interface.typical_nodes, b.interface.typical_nodes);

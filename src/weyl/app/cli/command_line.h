@@ -116,7 +116,8 @@ struct DataConvertCommand {
 struct DataSplitCommand {
   OutputOptions output;
   std::string path, out;
-  double train = 0.8, valid = 0.1;  // fractions; the rest is the test split
+  std::vector<std::string> options;  // of frames: those of the conversion
+  double train = 0.8, valid = 0.1;   // fractions; the rest is the test split
   int64_t seed = 0;
 };
 

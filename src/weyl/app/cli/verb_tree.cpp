@@ -438,9 +438,11 @@ Verb add_data_split(CLI::App& data) {
       data, "split", "one file into train, valid and test, at random",
       block("Formats:", formats_for(FormatUse::split)) +
           examples({"data split all.safetensors --out data/mine --train 0.9 --valid 0.05",
-                    "data split frames.extxyz --out data/mine"}));
+                    "data split frames.extxyz --out data/mine",
+                    "data split OUTCAR.xyz --out data/mine stress_order=vasp"}));
   auto& [app, c] = draft;
   add_path(app, "PATH", c->path, "data file");
+  add_overrides(app, c->options, "of frames of atoms: options of their conversion (data convert --help)");
   add_out(app, c->out, "DIR", "folder to write", true);
   add_fraction(app, "--train", c->train, "fraction, default 0.8");
   add_fraction(app, "--valid", c->valid, "fraction, default 0.1; the rest is the test split");

@@ -39,7 +39,7 @@ int run(const DataConvertCommand& command) {
 
 int run(const DataSplitCommand& command) {
   const SplitIndices parts =
-      split_file(command.path, command.out, {command.train, command.valid, command.seed});
+      split_file(command.path, command.out, {command.train, command.valid, command.seed}, command.options);
   Json warnings = Json::array();
   for (const std::string& line : warnings_about_parts(command.out, parts)) {
     warn(line);

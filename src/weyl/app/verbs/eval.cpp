@@ -43,7 +43,7 @@ int run(const EvalCommand& command, const Systems& systems) {
   if (rolls) {
     predictor.roll_out(command.rollout, "--rollout");
   }
-  const Recipe recipe = with_data_keys(predictor.subject(), command.overrides);
+  const Recipe recipe = with_data_keys(predictor.subject(), command.overrides, command.data);
   const auto data = open_data(rolls ? with_rollout(recipe, command.rollout, "--rollout") : recipe,
                               command.data, command.split, Keep::on_disk, command.overrides);
   const std::string where = !command.data.empty()   ? command.data
@@ -70,7 +70,7 @@ int run(const EvalCommand& command, const Systems& systems) {
   const std::vector<Quantity> without =
       labels_without_metrics(evaluation.metrics, *predictor.task(), *data, where);
   for (const Quantity& label : without) {
-    warn(measured_without(label, where));
+    warn(measured_without(label, data->schema(), where));
   }
   leave_out(evaluation.metrics, without);
   for (const auto& [name, metric] : evaluation.metrics) {

@@ -1,6 +1,9 @@
 // Frames of atoms, as `weyl config new` sees them: keys, units, elements, what is missing, how dense they are.
+#include <ATen/ops/isnan.h>
 #include <algorithm>
+#include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "weyl/algebra/lattice/neighbours.h"
@@ -64,9 +67,9 @@ void write_frame_parts(ConfigDraft& draft, const Frames& all, bool counts_by_def
 }
 
 /// Why the unit of such things is set here.
-std::string what_files_say(const Frames& all, const Labels& labels, const char* things) {
-  if (!all.unread_units.empty()) {
-    return text("the files say ", all.unread_units, ", which is not read");
+std::string what_files_say(const Frames& all, const Labels& labels, const char* things, UnitOf of) {
+  if (const std::string unread = unread_of(all.unread_units, of); !unread.empty()) {
+    return text("the files say ", unread, ", which is not read");
   }
   bool some = !all.length_unit.empty();
   for (const Key* key : {labels.energy, labels.forces, labels.stress}) {
@@ -85,15 +88,16 @@ void write_units(ConfigDraft& draft, const Frames& all, const Labels& labels) {
     draft.remark("As the files say, " + said + ". Models work in eV and \u00c5.");
   }
   if (labels.energy != nullptr && energy.empty()) {
-    draft.set("energy_unit", "eV",
-              what_files_say(all, labels, "energies") + "; put theirs: Hartree, kcal/mol, ...");
+    draft.set(
+        "energy_unit", "eV",
+        what_files_say(all, labels, "energies", UnitOf::energy) + "; put theirs: Hartree, kcal/mol, ...");
   }
   if (labels.energy == nullptr && labels.forces != nullptr && labels.forces->unit.empty()) {
     draft.set("force_unit", "eV/Angstrom",
-              what_files_say(all, labels, "forces") + "; put theirs: Hartree/Bohr, kcal/mol/Angstrom, ...");
+              what_files_say(all, labels, "forces", UnitOf::force) + "; put theirs: Hartree/Bohr, kcal/mol/Angstrom, ...");
   }
   if (all.length_unit.empty()) {
-    draft.set("length_unit", "Angstrom", what_files_say(all, labels, "lengths"));
+    draft.set("length_unit", "Angstrom", what_files_say(all, labels, "lengths", UnitOf::length));
   }
 }
 
@@ -111,12 +115,16 @@ void write_labels(ConfigDraft& draft, const Frames& all, const Labels& labels) {
     if (lower(labels.forces->name).find("grad") != std::string::npos) {
       draft.set("force_sign", "gradient", "by its name");
     }
+    if (is_unread(all.unread_units, UnitOf::force)) {
+      draft.set("force_unit", "eV/Angstrom",
+                what_files_say(all, labels, "forces", UnitOf::force) + "; put theirs: Hartree/Bohr, ...");
+    }
   }
   if (labels.stress != nullptr) {
     draft.set("stress", labels.stress->name, named(labels.stress));
     if (labels.stress->unit.empty() && !is_virial_key(labels.stress->name)) {
       draft.set("stress_unit", "eV/Angstrom^3",
-                text(what_files_say(all, labels, "stresses"),
+                text(what_files_say(all, labels, "stresses", UnitOf::stress),
                      "; GPa or kbar where they are so, with stress_sign where theirs is VASP's"));
     }
     if (labels.stress->six) {
@@ -140,7 +148,7 @@ void write_force_field(ConfigDraft& draft, const FoundData& found, const Labels&
     draft.set("reference", found.one_composition ? "mean" : "elements",
               found.one_composition
                   ? "taken off energies first: one number an atom, as all frames are of one composition"
-                  : "taken off energies first: a number for each element, by least squares");
+                  : "taken off energies first: the energy of each element's isolated atom, else by least squares");
     draft.set("energy_weight", 1.0, "of the errors of energies in the loss");
   } else {
     draft.set("reference", "none", "the frames have no energies");
@@ -195,10 +203,10 @@ double mean_neighbours(const Dataset& data, double radius) {
   return graphs == 0 ? 0 : sum / static_cast<double>(graphs);
 }
 
-/// Training frames as the data set gives them: in Angstrom, with their cells.
+/// Training frames as the data set gives them: in Angstrom, with their cells. Gives all splits.
 template <class Options>
-void measure(FoundData& found, const Options& options) {
-  const Splits splits = open_set(options);
+Splits measure(FoundData& found, const Options& options) {
+  Splits splits = open_set(options);
   count_samples(found, splits, options.path);
   found.radius = 5;
   found.neighbours = mean_neighbours(*splits.train, found.radius);
@@ -210,6 +218,33 @@ void measure(FoundData& found, const Options& options) {
     found.radius += 0.5;
     found.neighbours = mean_neighbours(*splits.train, found.radius);
   }
+  return splits;
+}
+
+/// Whether some frame of a split has a stress; true where there is no such split.
+bool has_stress(const std::shared_ptr<const Dataset>& split) {
+  if (split == nullptr || find_quantity(split->schema().labels, "stress") == nullptr) {
+    return split == nullptr;
+  }
+  for (int64_t i = 0; i < split->size(); ++i) {
+    if (!at::isnan(split->batch({&i, 1}).labels.at("stress")).all().item<bool>()) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/// Why a stress that the frames have cannot be learned, by what is known of them and, once it is, of the splits; empty: it can.
+std::string stress_fault(const Key& stress, const Splits& splits) {
+  if (stress.filling == 0) {
+    return "no frame that has it is periodic along all three lattice vectors, without which there is no volume";
+  }
+  for (const auto& [name, split] : {std::pair{"training", splits.train}, {"validation", splits.valid}}) {
+    if (!has_stress(split)) {
+      return text("none of the frames that have one (", stress.filling, ") is in the ", name, " split");
+    }
+  }
+  return "";
 }
 
 /// The parts of one file, as write_frame_parts writes them.
@@ -265,9 +300,19 @@ std::vector<FittingTask> tasks_of(const Labels& labels) {
 }  // namespace
 
 FoundData FrameFiles::draft(const std::string& path) {
-  const Frames all = frame_keys::frames_of(path);
+  Frames all = frame_keys::frames_of(path);
   require<DataError>(!all.splits.empty() && all.frames > 0, path, ": must have frames, got none");
-  const Labels labels = labels_of(all);
+  Labels labels = labels_of(all);
+  std::string no_stress;
+  const auto leave_out_stress = [&](const Splits& splits) {
+    const std::string why = labels.stress == nullptr ? "" : stress_fault(*labels.stress, splits);
+    if (!why.empty()) {
+      no_stress = text("The stress, ", labels.stress->name, ", is left out: ", why, ".");
+      std::erase_if(all.tensors, [name = labels.stress->name](const Key& key) { return key.name == name; });
+      labels = labels_of(all);
+    }
+  };
+  leave_out_stress({});
   FoundData found;
   found.family = FoundData::Family::atoms;
   found.periodic = all.periodic > 0;
@@ -302,8 +347,9 @@ FoundData FrameFiles::draft(const std::string& path) {
   if (labels.stress != nullptr) {
     options.stress = labels.stress->name;
   }
-  measure(found, options);
-  found.write_data = [path, all, others](ConfigDraft& draft, const std::string& task, const std::string&) {
+  leave_out_stress(measure(found, options));
+  found.write_data = [path, all, others, no_stress](ConfigDraft& draft, const std::string& task,
+                                                    const std::string&) {
     const Labels mine = labels_of(all);
     draft.table("data");
     draft.set("set", "molecules");
@@ -312,6 +358,9 @@ FoundData FrameFiles::draft(const std::string& path) {
     write_elements(draft, all);
     if (task == "force_field") {
       write_labels(draft, all, mine);
+      if (!no_stress.empty()) {
+        draft.remark(no_stress);
+      }
     } else {
       std::string items;
       for (const Key& key : others) {

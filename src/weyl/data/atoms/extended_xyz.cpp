@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <set>
+#include <tuple>
 
 #include "weyl/core/check.h"
 #include "weyl/core/elements.h"
@@ -207,11 +208,11 @@ void ExtendedXyzReader::read_ipi(AtomsFrame& frame, std::string_view line) {
   const auto unit = unit_in_our_words(said->unit, "Angstrom"),
              cell_unit = unit_in_our_words(said->cell_unit, "Angstrom");
   if (said->unit.empty()) {
-    leave_unread("comment", "of i-PI, without the unit of positions");
+    leave_unread(UnitOf::length, "comment", "of i-PI, without the unit of positions");
   } else if (unit) {
     frame.set(FrameValue{std::string(length_unit_key), {}, std::vector{*unit}});
   } else {
-    leave_unread("positions", said->unit);
+    leave_unread(UnitOf::length, "positions", said->unit);
   }
   double factor = 1;
   if (!said->cell_unit.empty() && said->cell_unit != said->unit) {
@@ -223,35 +224,48 @@ void ExtendedXyzReader::read_ipi(AtomsFrame& frame, std::string_view line) {
   frame.cell = said->cell;
 }
 
-void ExtendedXyzReader::leave_unread(std::string_view key, std::string_view said) {
-  const std::string line = text(quote(key, 40), " = ", quote(said, 40));
-  constexpr size_t most = 400;
-  if (unread_units_.find(line) == std::string::npos && unread_units_.size() < most) {
-    unread_units_ += (unread_units_.empty() ? "" : ", ") + line;
+void ExtendedXyzReader::leave_unread(UnitOf of, std::string_view key, std::string_view said) {
+  UnreadUnit unit{of, text(quote(key, 40), " = ", quote(said, 40))};
+  constexpr size_t most = 8;
+  if (unread_units_.size() < most && std::ranges::find(unread_units_, unit) == unread_units_.end()) {
+    unread_units_.push_back(std::move(unit));
   }
 }
 
 /// Gives a value that says a unit our key and our words for it, or notes that it is not understood. False: the frame
 /// has another value that says the same.
 bool ExtendedXyzReader::rename_unit(const AtomsFrame& frame, FrameValue& given, UnitOf what) {
+  using Said = std::tuple<std::string_view, std::string_view, const std::string*>;
   const std::string* said = single_text(given);
-  const auto [key, like] =
-      what == UnitOf::energy   ? std::pair<std::string_view, std::string_view>(energy_unit_key, "eV")
-      : what == UnitOf::length ? std::pair<std::string_view, std::string_view>(length_unit_key, "Angstrom")
-      : what == UnitOf::force
-          ? std::pair<std::string_view, std::string_view>(force_unit_key, "eV/Angstrom")
-          : std::pair<std::string_view, std::string_view>(stress_unit_key, "eV/Angstrom^3");
-  if (said == nullptr || given.name == key) {
-    return true;  // a number counts something; our own key is checked by read_units
+  const auto [key, like, unit] = what == UnitOf::energy   ? Said(energy_unit_key, "eV", &energy_unit_)
+                                 : what == UnitOf::length ? Said(length_unit_key, "Angstrom", &length_unit_)
+                                 : what == UnitOf::force
+                                     ? Said(force_unit_key, "eV/Angstrom", &force_said_)
+                                     : Said(stress_unit_key, "eV/Angstrom^3", &stress_said_);
+  if (said == nullptr) {
+    check(given.name != key, quote(key), " must be a unit, such as ", like);
+    return true;  // a number counts something
   }
-  const auto ours = what == UnitOf::other ? std::nullopt : unit_in_our_words(*said, like);
-  if (!ours) {
-    leave_unread(given.name, *said);
+  if (given.name == key && *said == *unit) {
+    return true;  // as in the first frame
+  }
+  if (what == UnitOf::other) {
+    leave_unread(what, given.name, *said);
     return true;
   }
-  if (const FrameValue* other = frame.value(key)) {
-    const std::string* first = single_text(*other);
-    const auto theirs = first != nullptr ? unit_in_our_words(*first, like) : std::nullopt;
+  const auto ours = unit_in_our_words(*said, like);
+  const FrameValue* other = given.name != key ? frame.value(key) : nullptr;
+  const std::string* first = other != nullptr ? single_text(*other) : nullptr;
+  const auto theirs = first != nullptr ? unit_in_our_words(*first, like) : std::nullopt;
+  if (!ours) {
+    const std::string fault = fault_of_unit(*said, like);
+    check(fault.empty(), quote(given.name, 40), " must be a unit, such as ", like, ": ", fault);
+    if (!theirs) {
+      leave_unread(what, given.name, *said);
+    }
+    return true;
+  }
+  if (other != nullptr) {
     check(theirs && same_unit(*theirs, *ours), quote(key), " and ", quote(given.name, 40),
           " must say one unit, got ", first != nullptr ? quote(*first, 40) : "no text", " and ",
           quote(*said, 40));
@@ -275,16 +289,11 @@ void ExtendedXyzReader::read_units(AtomsFrame& frame) {
   const auto read = [&](std::string_view key, const char* like, std::string& unit) {
     const FrameValue* value = frame.value(key);
     const std::string* said = value != nullptr ? single_text(*value) : nullptr;
-    check(value == nullptr || said != nullptr, quote(key), " must be a unit, such as ", like);
-    if (lines_.frame() == 1 && said != nullptr) {
-      try {
-        check_unit(*said, like);
-      } catch (const ConfigError& error) {
-        check(false, quote(key), " must be a unit, such as ", like, ": ", error.what());
-      }
-      unit = *said;
+    const bool known = said != nullptr && (*said == unit || unit_in_our_words(*said, like));
+    const std::string_view found = known ? std::string_view(*said) : std::string_view();
+    if (lines_.frame() == 1) {
+      unit = found;
     }
-    const std::string_view found = said != nullptr ? std::string_view(*said) : std::string_view();
     const auto words = [](std::string_view x) { return x.empty() ? std::string("none") : quote(x, 40); };
     check(found == unit, quote(key), " must be the same in all frames, frame 1 says ", words(unit),
           ", this one ", words(found));
@@ -295,11 +304,13 @@ void ExtendedXyzReader::read_units(AtomsFrame& frame) {
   read(stress_unit_key, "eV/Angstrom^3", stress_said_);
   if (lines_.frame() == 1) {
     const std::string length = length_unit_.empty() ? "Angstrom" : length_unit_;
-    const std::string force = energy_unit_.empty() ? "" : text(energy_unit_, "/(", length, ")");
-    force_unit_ = force_said_.empty() ? force : force_said_;
-    stress_unit_ = !stress_said_.empty()  ? stress_said_
-                   : energy_unit_.empty() ? ""
-                                          : text(energy_unit_, "/(", length, ")^3");
+    // A unit of their own that nobody reads is not that of energies by lengths.
+    const auto unit = [&](const std::string& said, UnitOf of, const char* power) {
+      const bool known = said.empty() && !energy_unit_.empty() && !is_unread(unread_units_, of);
+      return known ? text(energy_unit_, "/(", length, ")", power) : said;
+    };
+    force_unit_ = unit(force_said_, UnitOf::force, "");
+    stress_unit_ = unit(stress_said_, UnitOf::stress, "^3");
   }
 }
 
@@ -596,14 +607,6 @@ void check_writable(const AtomsFrame& frame) {
   require<DataError>(frame.bonds.empty(), "extended xyz: cannot hold bonds");
 }
 
-/// A value of a frame, of six numbers of a stress the nine.
-FrameValue as_written(const FrameValue& value) {
-  const auto reals = is_stress_key(value.name) && count_of(value.values) == 6
-                         ? reals_of(value.values)
-                         : std::optional<std::vector<double>>();
-  return reals ? FrameValue{value.name, {9}, tensor_of_six(*reals, StressOrder::voigt)} : value;
-}
-
 void append_comment(std::string& to, const AtomsFrame& frame) {
   if (frame.cell) {
     to += "Lattice=\"";
@@ -622,8 +625,9 @@ void append_comment(std::string& to, const AtomsFrame& frame) {
     to += ':';
     append_number(to, column.width);
   }
-  for (const auto& value : frame.values) {
-    append_pair(to, as_written(value));
+  for (FrameValue value : frame.values) {
+    write_out_stress(value, StressOrder::voigt);
+    append_pair(to, value);
   }
   to += " pbc=\"";
   for (size_t d = 0; d < 3; ++d) {

@@ -46,7 +46,7 @@ class ExtendedXyzReader : public FrameReader {
   std::string where() const override;
   std::string_view unit_of(std::string_view name) const override;
   std::string_view stated_unit_of(std::string_view name) const override;
-  std::string_view unread_units() const override { return unread_units_; }
+  std::span<const UnreadUnit> unread_units() const override { return unread_units_; }
 
  private:
   enum class Target { species, atomic_number, positions, column };
@@ -71,7 +71,7 @@ class ExtendedXyzReader : public FrameReader {
   void read_ipi(AtomsFrame& frame, std::string_view line);
   void read_units(AtomsFrame& frame);
   bool rename_unit(const AtomsFrame& frame, FrameValue& given, UnitOf what);
-  void leave_unread(std::string_view key, std::string_view said);
+  void leave_unread(UnitOf of, std::string_view key, std::string_view said);
   void read_properties(std::string_view properties);
   void prepare_columns(AtomsFrame& frame) const;
   void read_row(AtomsFrame& frame);
@@ -87,8 +87,8 @@ class ExtendedXyzReader : public FrameReader {
   std::string energy_unit_, length_unit_;  // empty: not said
   std::string force_said_, stress_said_;
   std::string force_unit_, stress_unit_;  // as said, else of energies and lengths; empty: not known
-  std::string unread_units_;              // what is said of units and not read
-  std::string properties_;                // of which columns_ are
+  std::vector<UnreadUnit> unread_units_;
+  std::string properties_;  // of which columns_ are
   std::vector<Column> columns_;
   std::string_view row_;                              // what is left of the atom at hand
   size_t words_ = 0;                                  // of it that were read

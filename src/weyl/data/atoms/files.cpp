@@ -83,7 +83,7 @@ Converted FrameFiles::convert(const std::string& in, const std::string& out,
 }
 
 SplitIndices FrameFiles::split(const std::string& path, const std::string& folder,
-                               const SplitOptions& options) {
+                               const SplitOptions& options, const FrameConvertOptions& conversion) {
   const auto [size, isolated] = frames_in(path);
   SplitIndices parts = random_split(size, options);
   keep_isolated_for_training(parts, isolated);
@@ -102,7 +102,7 @@ SplitIndices FrameFiles::split(const std::string& path, const std::string& folde
     }
     const auto reader = open_frames(path);
     size_t i = 0;
-    each_frame_for_xyz(*reader, {}, [&](const AtomsFrame& frame) {
+    each_frame_for_xyz(*reader, conversion, [&](const AtomsFrame& frame) {
       require<DataError>(i < file_of.size(), path, ": must not change while it is read");
       writers[file_of[i++]]->write(frame);
     });

@@ -27,7 +27,8 @@ struct FrameFiles {
   static bool converts(const std::string& in, const std::string& out, const OptionTexts& options);
   static Converted convert(const std::string& in, const std::string& out, const FrameConvertOptions& options);
   static constexpr const char* splits_into = ".extxyz";
-  static SplitIndices split(const std::string& path, const std::string& folder, const SplitOptions& options);
+  static SplitIndices split(const std::string& path, const std::string& folder, const SplitOptions& options,
+                            const FrameConvertOptions& conversion);
   static bool lays_out(const std::string& folder);
   static FoundData draft(const std::string& path);
 };

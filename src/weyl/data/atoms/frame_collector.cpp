@@ -361,7 +361,7 @@ void FrameCollector::add_atoms(const AtomsFrame& frame) {
   }
 }
 
-/// Notes atoms that overlap, and units that the file says in words nobody reads, once each.
+/// Notes atoms that overlap, once, and units that the file says in words nobody reads.
 void FrameCollector::warn_of(const AtomsFrame& frame) {
   if (!overlap_said_) {
     if (std::string warning = overlap_warning(frame, where(), units_.length); !warning.empty()) {
@@ -369,13 +369,10 @@ void FrameCollector::warn_of(const AtomsFrame& frame) {
       overlap_said_ = true;
     }
   }
-  const std::string_view unread = reader_->unread_units();
-  if (!units_said_ && !unread.empty() && (layout_.energy_unit.empty() || layout_.length_unit.empty())) {
-    schema_.warnings.push_back(text(where(), ": says ", unread,
-                                    ", which is not read: energies are taken to be in ", units_.energy,
-                                    " and lengths in ", units_.length, "; say theirs by ", layout_.option,
-                                    ".energy_unit and .length_unit"));
-    units_said_ = true;
+  if (const auto unread = reader_->unread_units(); unread_.empty() && !unread.empty()) {
+    unread_.assign(unread.begin(), unread.end());
+    unread_where_ = where();
+    unread_taken_ = units_;
   }
 }
 
@@ -446,7 +443,7 @@ Schema FrameCollector::schema() const {
       std::erase_if(schema.unread, [&](const std::string& name) {
         return std::ranges::find(label.keys, name) != label.keys.end();
       });
-      schema.unread.push_back(std::move(why));
+      schema.left_out[label.quantity.name] = std::move(why);
       continue;
     }
     if (label.quantity.name == "stress" && layout_.stress_order != StressOrder::voigt && !label.six) {
@@ -455,6 +452,16 @@ Schema FrameCollector::schema() const {
     }
     schema.labels.push_back(label.quantity);
     std::erase(schema.unread, label.key);
+  }
+  const auto has = [&](const char* name) {
+    return std::ranges::any_of(labels_, [&](const FrameLabel& label) {
+      return label.quantity.name == name && !label.is_virial() &&
+             find_quantity(schema.labels, name) != nullptr;
+    });
+  };
+  if (std::string line = unread_units_warning(layout_, unread_, unread_taken_, has("forces"), has("stress"));
+      !line.empty()) {
+    schema.warnings.push_back(text(unread_where_, ": ", line));
   }
   if (has_config_types()) {
     schema.labels.push_back({.name = config_type_label,

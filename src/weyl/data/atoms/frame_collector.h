@@ -69,7 +69,7 @@ class FrameCollector {
  public:
   /// `needed`: labels must be finite, those whose key is given in some frame. Those that only some frames
   /// have (unless mask_missing; stress: some periodic ones; forces and stress: isolated atoms apart), or that stand there under two usual names, are
-  /// no labels: the reason is among Schema::unread, for whoever needs them. `found`: as the files have them,
+  /// no labels: the reason is in Schema::left_out, for whoever needs them. `found`: as the files have them,
   /// NaN where they lack them. `none`: not read.
   enum class Labels { needed, found, none };
   FrameCollector(FrameLayout layout, const FrameReader& reader, Labels labels);
@@ -126,7 +126,10 @@ class FrameCollector {
   std::vector<double> inputs_;                 // of atoms, where the layout has them
   std::vector<uint8_t> pbc_;
   bool periodic_ = false;
-  bool overlap_said_ = false, units_said_ = false;  // in the warnings of the schema
+  bool overlap_said_ = false;       // in the warnings of the schema
+  std::vector<UnreadUnit> unread_;  // of the first frame of whose units not all are read,
+  std::string unread_where_;        // its place,
+  FrameUnits unread_taken_;         // and what they are taken to be
 };
 
 }  // namespace weyl

@@ -17,9 +17,11 @@ void add(std::vector<Key>& keys, const FrameFieldSummary& field) {
   const auto known = std::ranges::find(keys, field.name, &Key::name);
   const bool varies = field.min != field.max;
   if (known == keys.end()) {
-    keys.push_back({field.name, field.unit, field.frames, varies, field.shape == std::vector<int64_t>{6}});
+    keys.push_back({field.name, field.unit, field.frames, field.filling, varies,
+                    field.shape == std::vector<int64_t>{6}});
   } else {
     known->frames += field.frames;
+    known->filling += field.filling;
     known->varies = known->varies || varies;
     known->six = known->six || field.shape == std::vector<int64_t>{6};
   }
@@ -133,9 +135,7 @@ Labels labels_of(const Frames& all) {
   Labels labels;
   labels.energy = key_of(all.numbers, energy_keys, "energy", {"etot", "e_tot", "toten", "e"});
   labels.forces = key_of(all.vectors, forces_keys, "force", {"gradient", "gradients"});
-  const Key* stress = key_of(all.tensors, stress_keys, "stress");
-  labels.stress =
-      2 * all.filling > all.frames ? stress : nullptr;  // of the others, isolated atoms, there is none
+  labels.stress = key_of(all.tensors, stress_keys, "stress");
   for (const Key& key : all.numbers) {
     const std::string name = lower(key.name);
     const bool an_energy = &key == labels.energy || is_beside_labels(name) ||

@@ -13,7 +13,8 @@ namespace weyl::frame_keys {
 /// A key that frames may have, over all splits.
 struct Key {
   std::string name, unit;
-  int64_t frames = 0;  // that have it
+  int64_t frames = 0;   // that have it
+  int64_t filling = 0;  // of these, periodic along all three lattice vectors
   bool varies = false;
   bool six = false;  // of tensors: six numbers, whose order nobody says
 };
@@ -27,7 +28,7 @@ struct Frames {
   std::vector<Key> vectors;  // of atoms, three numbers each
   std::vector<Key> tensors;  // of frames, nine or six numbers each
   std::string length_unit;
-  std::string unread_units;                             // what the files say of units and nobody understands
+  std::vector<UnreadUnit> unread_units;                 // what the files say of units and nobody understands
   std::vector<std::pair<std::string, int64_t>> splits;  // with their frames
   bool in_files = false;                                // the splits are files, or folders, of these names
 };

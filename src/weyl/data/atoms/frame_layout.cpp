@@ -229,20 +229,58 @@ FrameUnits units_of(const FrameLayout& layout, const FrameReader& reader) {
   // What a file says of its energies it says of its forces and stress.
   const bool by_energy = !reader.stated_unit_of("energy").empty();
   const bool asked = !layout.energy_unit.empty() || !layout.length_unit.empty();
-  const auto derived = [&](std::string given, const char* name, const char* option,
+  const auto derived = [&](std::string given, const char* name, UnitOf of, const char* option,
                            const std::string& usual) {
-    const std::string stated = first(reader.stated_unit_of(name), by_energy ? usual : "", "");
+    const bool follows = by_energy && !is_unread(reader.unread_units(), of);
+    const std::string stated = first(reader.stated_unit_of(name), follows ? usual : "", "");
     if (layout.told && !stated.empty()) {
       given.clear();
     }
     agree(given, stated, option);
     return first(given, stated, first(asked ? "" : reader.unit_of(name), "", usual));
   };
-  units.forces = derived(layout.force_unit, "forces", "force_unit", force_unit_of(units));
+  units.forces = derived(layout.force_unit, "forces", UnitOf::force, "force_unit", force_unit_of(units));
   const bool of_virials = is_virial_key(layout.stress);
-  units.stress =
-      derived(of_virials ? "" : layout.stress_unit, "stress", "stress_unit", stress_unit_of(units));
+  units.stress = derived(of_virials ? "" : layout.stress_unit, "stress", UnitOf::stress, "stress_unit",
+                         stress_unit_of(units));
   return units;
+}
+
+std::string unread_units_warning(const FrameLayout& layout, std::span<const UnreadUnit> unread,
+                                 const FrameUnits& units, bool forces, bool stress) {
+  struct Thing {
+    UnitOf of;
+    const char* things;
+    const std::string& unit;
+    const char* option;
+    bool open;  // whether there are some and no option says their unit
+  };
+  const Thing all[] = {
+      {UnitOf::energy, "energies", units.energy, "energy_unit", layout.energy_unit.empty()},
+      {UnitOf::length, "lengths", units.length, "length_unit", layout.length_unit.empty()},
+      {UnitOf::force, "forces", units.forces, "force_unit", forces && layout.force_unit.empty()},
+      {UnitOf::stress, "stresses", units.stress, "stress_unit", stress && layout.stress_unit.empty()}};
+  std::vector<UnreadUnit> said;
+  std::string taken, options;
+  for (const Thing& thing : all) {
+    const bool total = thing.of == UnitOf::energy || thing.of == UnitOf::length;
+    bool doubtful = false;
+    for (const UnreadUnit& unit : unread) {
+      if (thing.open && (unit.of == thing.of || (unit.of == UnitOf::other && total))) {
+        doubtful = true;
+        if (std::ranges::find(said, unit) == said.end()) {
+          said.push_back(unit);
+        }
+      }
+    }
+    if (doubtful) {
+      taken += text(taken.empty() ? "" : ", ", thing.things, " are taken to be in ", thing.unit);
+      options += text(options.empty() ? layout.option + "." : ", .", thing.option);
+    }
+  }
+  return said.empty() ? ""
+                      : text("says ", unread_line(said), ", which is not read: ", taken,
+                             "; say what is meant by ", options);
 }
 
 }  // namespace weyl

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -67,5 +68,10 @@ std::string stress_unit_of(const FrameUnits& units);
 /// of virials. DataError: the file says another unit than the layout, of forces and stress also by the units of
 /// its energies and lengths.
 FrameUnits units_of(const FrameLayout& layout, const FrameReader& reader);
+
+/// What to say of units that a file says in words nobody reads, and that no option of the layout says: "says ..., which is
+/// not read: ..."; empty: nothing. `units`: those that are taken. `forces`, `stress`: whether it has such numbers.
+std::string unread_units_warning(const FrameLayout& layout, std::span<const UnreadUnit> unread,
+                                 const FrameUnits& units, bool forces, bool stress);
 
 }  // namespace weyl

@@ -45,8 +45,8 @@ class ReaderOfSeveral : public FrameReader {
   std::string_view stated_unit_of(std::string_view name) const override {
     return reader_ ? reader_->stated_unit_of(name) : std::string_view();
   }
-  std::string_view unread_units() const override {
-    return reader_ ? reader_->unread_units() : std::string_view();
+  std::span<const UnreadUnit> unread_units() const override {
+    return reader_ ? reader_->unread_units() : std::span<const UnreadUnit>();
   }
 
  protected:

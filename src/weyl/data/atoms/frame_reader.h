@@ -4,11 +4,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "weyl/carriers/atoms_frame.h"
+#include "weyl/data/atoms/stated_units.h"
 #include "weyl/data/containers/byte_source.h"
 
 namespace weyl {
@@ -29,9 +31,8 @@ class FrameReader {
   /// The same of `energy`, `pos`, `forces` and `stress`, where nobody may say another: the file says it, or its
   /// format knows no other. Empty where it is only usual, or follows from the units of energies and lengths.
   virtual std::string_view stated_unit_of(std::string_view name) const { return unit_of(name); }
-  /// What the file says of its units and the reader does not understand, for messages: "'units' = 'metal'"; empty where
-  /// there is nothing of the kind.
-  virtual std::string_view unread_units() const { return {}; }
+  /// What the file says of its units and the reader does not understand.
+  virtual std::span<const UnreadUnit> unread_units() const { return {}; }
   /// Symbols of the types in their order, for files that number types without saying what they are; others, and other
   /// formats, keep their own elements. A list in which some symbol is no element names nothing: that of all atomic
   /// numbers, from "X" on, is what a model has that was given none.

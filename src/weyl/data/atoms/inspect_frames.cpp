@@ -111,9 +111,18 @@ class Frames {
       (f.name == "pos" ? result_.fields : result_.labels).push_back(std::move(f));
     }
     if (!result_.unread_units.empty()) {
-      result_.warnings.push_back(text("units: ", result_.unread_units,
-                                      " is not read; data.molecules.energy_unit, length_unit, force_unit and "
-                                      "stress_unit say what is meant"));
+      std::string options;
+      for (const auto& [of, option] : {std::pair{UnitOf::energy, "energy_unit"},
+                                       {UnitOf::length, "length_unit"},
+                                       {UnitOf::force, "force_unit"},
+                                       {UnitOf::stress, "stress_unit"}}) {
+        const bool unread =
+            is_unread(result_.unread_units, of) || (is_unread(result_.unread_units, UnitOf::other) &&
+                                                    (of == UnitOf::energy || of == UnitOf::length));
+        options += unread ? text(options.empty() ? "data.molecules." : ", .", option) : "";
+      }
+      result_.warnings.push_back(
+          text("units: ", unread_line(result_.unread_units), " is not read; say what is meant by ", options));
     }
     empty_.warn(result_.warnings, "without atoms");
     without_element_.warn(result_.warnings, "with atoms of no element (X)");
@@ -149,6 +158,7 @@ class Frames {
       common[d] = common[d] == shape[d] ? shape[d] : 0;
     }
     ++result.found.frames;
+    result.found.filling += filling_ ? 1 : 0;
     return result;
   }
 
@@ -161,9 +171,10 @@ class Frames {
     result_.atoms += n;
     result_.cells += frame.cell ? 1 : 0;
     result_.periodic += frame.pbc != std::array<bool, 3>{} ? 1 : 0;
-    result_.filling += frame.cell && frame.pbc == std::array{true, true, true} ? 1 : 0;
-    if (const auto unread = reader_.unread_units(); !unread.empty()) {
-      result_.unread_units = unread;
+    filling_ = frame.cell && frame.pbc == std::array{true, true, true};
+    result_.filling += filling_ ? 1 : 0;
+    if (const auto unread = reader_.unread_units(); unread.size() > result_.unread_units.size()) {
+      result_.unread_units.assign(unread.begin(), unread.end());
     }
     for (const int z : frame.numbers) {
       ++result_.elements[z];
@@ -298,6 +309,7 @@ class Frames {
   FrameReader& reader_;
   FrameChecks checks_;
   FrameInspection result_;
+  bool filling_ = false;  // the frame at hand is periodic along all three lattice vectors
   std::vector<Field> fields_;
   std::map<std::pair<std::string, Level>, size_t> places_;
   Count empty_, without_element_, flat_, close_;

@@ -17,6 +17,7 @@ struct FrameFieldSummary {
   Level level = Level::graph;            // node: a column
   std::vector<int64_t> shape;            // of an atom or a frame; empty: one number
   int64_t frames = 0;                    // that have it
+  int64_t filling = 0;                   // of these, with a period along all three lattice vectors
   double min = 0, max = 0;               // of the finite numbers; 0 when there are none
   int64_t missing = 0;                   // numbers that are not finite
   std::map<std::string, int64_t> texts;  // how many of each; at most `most_texts` of them
@@ -30,8 +31,8 @@ struct FrameInspection {
   int64_t frames = 0, atoms = 0, least_atoms = 0, most_atoms = 0;
   std::map<int, int64_t> elements;  // atoms of each atomic number
   int64_t cells = 0, periodic = 0;  // frames with a cell, and with a period
-  int64_t filling = 0;       // frames with a period along all three lattice vectors, which may have a stress
-  std::string unread_units;  // what the files say of units and nobody understands (FrameReader::unread_units)
+  int64_t filling = 0;  // frames with a period along all three lattice vectors, which may have a stress
+  std::vector<UnreadUnit> unread_units;  // what the files say of units and nobody understands
   std::vector<FrameFieldSummary> fields,
       labels;                         // `pos` and what stands beside it: all that could be asked for
   std::optional<double> shortest;     // distance in the file's unit, if below 5 Angstrom

@@ -43,20 +43,21 @@ void read_braces(std::string_view word, IpiComment& to) {
 }  // namespace
 
 std::optional<IpiComment> parse_ipi_comment(std::string_view line) {
-  const size_t at = line.find("CELL");
-  if (at == std::string_view::npos) {
+  constexpr std::string_view begin = "CELL";
+  std::string_view rest = trimmed(line);
+  if (rest.starts_with('#')) {
+    rest.remove_prefix(1);
+  }
+  std::string_view form = take_word(rest);  // "CELL(abcABC):"
+  if (!form.starts_with(begin) || form.size() < begin.size() + 4 ||
+      std::string_view("([{").find(form[begin.size()]) == std::string_view::npos || !form.ends_with(':')) {
     return std::nullopt;
   }
-  std::string_view rest = line.substr(at + 4);
-  std::string_view form = take_word(rest);  // "(abcABC):"
-  if (form.size() < 4 || std::string_view("([{").find(form[0]) == std::string_view::npos ||
-      !form.ends_with(':')) {
-    return std::nullopt;
-  }
-  form = form.substr(1, form.size() - 3);
+  form = form.substr(begin.size() + 1, form.size() - begin.size() - 3);
   const bool angles = form == "abcABC", matrix = form == "H" || form == "GENH";
-  require<DataError>(angles || matrix, "the cell of i-PI's comment must be abcABC, H or GENH, got ",
-                     quote(form, 20));
+  if (!angles && !matrix) {  // somebody's own words
+    return std::nullopt;
+  }
   const size_t count = angles ? 6 : 9;
   std::vector<double> numbers;
   while (numbers.size() < count) {

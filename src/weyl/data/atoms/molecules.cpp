@@ -1,16 +1,19 @@
 #include "weyl/data/atoms/molecules.h"
 
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <functional>
+#include <iterator>
+#include <map>
 #include <numeric>
 #include <set>
 #include <tuple>
 
 #include "weyl/carriers/dataset.h"
 #include "weyl/core/check.h"
-#include "weyl/core/quote.h"
 #include "weyl/core/text_number.h"
+#include "weyl/data/atoms/potential_keys.h"
 #include "weyl/data/base/parts.h"
 #include "weyl/data/containers/text_lines.h"
 
@@ -208,7 +211,31 @@ std::vector<std::string> state_values(const FrameState& state, const std::vector
   return values;
 }
 
-/// Some samples of a set, with their mean number of atoms and the values of states that they have; null for none.
+/// The mean energy of the isolated atoms of each type among some samples, ascending.
+std::map<int64_t, double> atom_energies(const HeldFrames& all, const std::vector<int64_t>& samples) {
+  std::vector<int64_t> alone;
+  std::ranges::set_intersection(samples, all.isolated, std::back_inserter(alone));
+  if (alone.empty() || find_quantity(all.data->schema().labels, "energy") == nullptr) {
+    return {};
+  }
+  const Batch batch = all.data->batch(alone);
+  const Tensor &types = std::get<Points>(batch.input).types, &energies = batch.labels.at("energy");
+  std::map<int64_t, double> sums, counts;
+  for (int64_t i = 0; i < batch.count(); ++i) {
+    const auto type = types.const_data_ptr<int64_t>()[i];
+    const double energy = energies.const_data_ptr<double>()[i];
+    if (!std::isnan(energy)) {
+      sums[type] += energy;
+      counts[type] += 1;
+    }
+  }
+  for (auto& [type, sum] : sums) {
+    sum /= counts[type];
+  }
+  return sums;
+}
+
+/// Some samples of a set, with their mean number of atoms, the values of states and the isolated atoms that they have; null for none.
 std::shared_ptr<const Dataset> part(const HeldFrames& all, std::vector<int64_t> samples,
                                     double typical_nodes = 0) {
   if (samples.empty()) {
@@ -222,6 +249,7 @@ std::shared_ptr<const Dataset> part(const HeldFrames& all, std::vector<int64_t> 
   for (size_t i = 0; i < all.states.size(); ++i) {
     schema.category_names[all.states[i].key] = state_values(all.states[i], all.channels[i], samples);
   }
+  schema.atom_energies = atom_energies(all, samples);
   schema.interface.typical_nodes =
       typical_nodes > 0 ? typical_nodes : nodes / static_cast<double>(samples.size());
   return std::make_shared<Subset>(all.data, std::move(samples), std::move(schema));
@@ -318,13 +346,9 @@ void require_effect(const MoleculesDataOptions& o, const Splits& splits) {
         {"stress_unit", !o.stress_unit.empty(), "stress"},
         {"stress_sign", o.stress_sign != StressSign::tension, "stress"},
         {"stress_order", o.stress_order != StressOrder::voigt, "stress"}}) {
-    std::string beside;
-    for (const std::string& name : splits.train->schema().unread) {
-      beside += (beside.empty() ? "; they also have '" : "', '") + printable(name, 400);
-    }
-    require<ConfigError>(!given || has(label), "data.molecules.", option,
-                         ": has no effect, the frames give no label '", label, "'", beside,
-                         beside.empty() ? "" : "'", "; leave the option out");
+    require<ConfigError>(
+        !given || has(label), "data.molecules.", option, ": has no effect, the frames give no label '", label,
+        "'", also_in_files(splits.train->schema(), "; they also have "), "; leave the option out");
   }
 }
 
@@ -347,6 +371,40 @@ std::string frames_path(const std::string& path) {
     }
   }
   return path;
+}
+
+void name_stress(MoleculesDataOptions& options, const std::string& key) {
+  if (is_virial_key(key) != is_virial_key(options.stress)) {
+    options.stress_unit.clear();
+    options.stress_sign = StressSign::tension;
+  }
+  options.stress = key;
+}
+
+void take_virial_of(const std::string& path, MoleculesDataOptions& options) {
+  if (is_virial_key(options.stress) || !fs::exists(path) || !holds_frames(path)) {
+    return;
+  }
+  constexpr int64_t most =
+      1000;  // frames without either, such as isolated atoms, before nothing is to be expected
+  const auto reader = open_frames_of(frames_path(path), options.elements);
+  AtomsFrame frame;
+  for (int64_t i = 0; i < most && reader->next(frame); ++i) {
+    bool stress = frame.value(options.stress) != nullptr;
+    std::vector<std::string> virials;
+    for (const std::string_view key : stress_keys) {
+      if (frame.value(key) != nullptr) {
+        stress = stress || !is_virial_key(key);
+        virials.emplace_back(key);
+      }
+    }
+    if (!stress && virials.size() == 1) {
+      name_stress(options, virials[0]);
+    }
+    if (!virials.empty() || stress) {
+      return;
+    }
+  }
 }
 
 std::shared_ptr<const Dataset> open_frames_file(const std::string& path, const FrameLayout& layout,

@@ -62,6 +62,14 @@ std::string frames_of_split(const std::string& folder, const std::string& split)
 /// and so do parts of which the training part would have more isolated atoms than other samples.
 void keep_for_training(std::vector<std::vector<int64_t>>& parts, const std::vector<int64_t>& isolated);
 
+/// Names the key of the stress. Where it becomes a virial, or no longer is one, the unit falls away that was of the other,
+/// and the sign, which a virial has not.
+void name_stress(MoleculesDataOptions& options, const std::string& key);
+
+/// Names the virial that the frames at `path` have (name_stress), where they have no stress under the name of the options
+/// or a usual one. What holds no frames changes nothing.
+void take_virial_of(const std::string& path, MoleculesDataOptions& options);
+
 /// What is meant by a path of frames: of a folder with splits the test split, else valid, else train; else
 /// the path.
 std::string frames_path(const std::string& path);

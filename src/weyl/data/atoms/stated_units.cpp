@@ -50,9 +50,12 @@ constexpr Spelling kSpellings[] = {{"angstrom", "Angstrom"},
                                    {"kj", "kJ"},
                                    {"kilojoule", "kJ"},
                                    {"mol", "mol"},
+                                   {"mole", "mol"},
                                    {"gpa", "GPa"},
                                    {"gigapascal", "GPa"},
                                    {"kbar", "kbar"},
+                                   {"kilobar", "kbar"},
+                                   {"kb", "kbar"},
                                    {"bar", "bar"}};
 
 constexpr Spelling kAtomicUnits[] = {{"eV", "Hartree"},
@@ -127,6 +130,49 @@ UnitOf unit_said_by(std::string_view key) {
     }
   }
   return UnitOf::nothing;
+}
+
+namespace {
+
+/// Those for which `holds`, in one line.
+template <class Holds>
+std::string line_of(std::span<const UnreadUnit> units, Holds holds) {
+  std::string line;
+  for (const UnreadUnit& unit : units) {
+    if (holds(unit)) {
+      line += (line.empty() ? "" : ", ") + unit.said;
+    }
+  }
+  return line;
+}
+
+}  // namespace
+
+bool is_unread(std::span<const UnreadUnit> units, UnitOf of) {
+  return std::ranges::find(units, of, &UnreadUnit::of) != units.end();
+}
+
+std::string unread_of(std::span<const UnreadUnit> units, UnitOf of) {
+  return line_of(units, [&](const UnreadUnit& u) { return u.of == of || u.of == UnitOf::other; });
+}
+
+std::string unread_line(std::span<const UnreadUnit> units) {
+  return line_of(units, [](const UnreadUnit&) { return true; });
+}
+
+std::string fault_of_unit(std::string_view said, std::string_view like) {
+  const std::string ours = respelled(said);
+  try {
+    parse_unit(ours);
+  } catch (const ConfigError&) {
+    return "";
+  }
+  try {
+    check_unit(ours, like);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "";
 }
 
 std::optional<std::string> unit_in_our_words(std::string_view said, std::string_view like) {

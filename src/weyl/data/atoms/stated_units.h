@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -14,8 +15,26 @@ enum class UnitOf { nothing, energy, length, force, stress, other };
 /// length_units, position_unit, units, ...
 UnitOf unit_said_by(std::string_view key);
 
+/// What a file says of a unit in words that nobody reads: "'units' = 'metal'".
+struct UnreadUnit {
+  UnitOf of = UnitOf::other;
+  std::string said;
+  bool operator==(const UnreadUnit&) const = default;
+};
+
+/// Whether one of them is the unit of such things; those of everything at once are no unit of stresses or forces alone.
+bool is_unread(std::span<const UnreadUnit> units, UnitOf of);
+
+/// Those that are of such things, or of everything at once, in one line: "'units' = 'metal', 'energy-unit' = 'x'".
+std::string unread_of(std::span<const UnreadUnit> units, UnitOf of);
+/// All of them.
+std::string unread_line(std::span<const UnreadUnit> units);
+
 /// The unit in the words of units.h, for what `like` measures: other spellings (ANGSTROM, hartrees, electronvolt) and
 /// i-PI's atomic_unit are known. Nothing: it is no such unit.
 std::optional<std::string> unit_in_our_words(std::string_view said, std::string_view like);
+
+/// What is wrong with a unit that is known, but not one of what `like` measures. Empty: nothing, or nobody knows it.
+std::string fault_of_unit(std::string_view said, std::string_view like);
 
 }  // namespace weyl

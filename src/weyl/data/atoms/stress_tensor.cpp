@@ -15,15 +15,19 @@ std::vector<double> tensor_of_six(const std::vector<double>& six, StressOrder or
   return {xx, xy, xz, xy, yy, yz, xz, yz, zz};
 }
 
+void write_out_stress(FrameValue& value, StressOrder order, const std::string& key) {
+  const bool named = is_stress_key(value.name) || (!key.empty() && value.name == key);
+  const auto reals =
+      named && count_of(value.values) == 6 ? reals_of(value.values) : std::optional<std::vector<double>>();
+  if (reals) {
+    value.values = tensor_of_six(*reals, order);
+    value.shape = {9};
+  }
+}
+
 void write_out_stresses(AtomsFrame& frame, StressOrder order, const std::string& key) {
   for (FrameValue& value : frame.values) {
-    const bool named = is_stress_key(value.name) || (!key.empty() && value.name == key);
-    const auto reals =
-        named && count_of(value.values) == 6 ? reals_of(value.values) : std::optional<std::vector<double>>();
-    if (reals) {
-      value.values = tensor_of_six(*reals, order);
-      value.shape = {9};
-    }
+    write_out_stress(value, order, key);
   }
 }
 

@@ -26,7 +26,7 @@
 ///   converts(in, out, options), convert(in, out, options)                         [data convert]
 ///                          `converts_to` has the words for `out`; ConvertOptions are the options, if any
 ///   split(path, folder, options)                                                  [data split]
-///                          `splits_into` is the ending of the parts
+///                          `splits_into` is the ending of the parts; ConvertOptions, if any, are the last argument
 ///   as_tensors             true: its data sets are converted to, and split into, carrier tensor files
 ///
 /// This header is free of torch, and so are the words, because help pages need them. A function that is declared but
@@ -107,7 +107,7 @@ struct Converted {
   std::vector<std::string> files, left_out;
 };
 
-/// The key=value arguments of `data convert`.
+/// The key=value arguments of `data convert` and `data split`.
 using OptionTexts = std::vector<std::string>;
 
 /// Checks, before any work, that a path to be written does not exist yet: else ConfigError. The path is then written

@@ -218,6 +218,9 @@ class BulletWorld : public RigidWorld {
 
   uint8_t touched(int64_t body) const override { return bodies_.at(body).touched; }
   std::array<double, 3> inertia(int64_t body) const override { return bodies_.at(body).inertia; }
+  int64_t depth_of_parts(int64_t body) const override {
+    return btDbvt::maxdepth(bodies_.at(body).shape->getDynamicAabbTree()->m_root);
+  }
 
  private:
   void mark(int body, int other) {

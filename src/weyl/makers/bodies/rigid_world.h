@@ -51,6 +51,8 @@ class RigidWorld {
   virtual BodyState state(int64_t body) const = 0;
   virtual uint8_t touched(int64_t body) const = 0;                // in the last step: bits of Touched
   virtual std::array<double, 3> inertia(int64_t body) const = 0;  // kg m^2, about the body's own axes
+  /// How deep the tree of a body's parts is, of which a part is found in so many steps.
+  virtual int64_t depth_of_parts(int64_t body) const = 0;
 };
 
 /// An empty world. ConfigError: this build has no Bullet, or its libraries cannot be opened.

@@ -119,7 +119,7 @@ void count_labels_of_others(Prepared& p) {
       continue;
     }
     for (const Quantity& label : labels_to_measure_without(*p.saved.task, *split, name)) {
-      p.likely_faults.push_back(measured_without(label, name));
+      p.likely_faults.push_back(measured_without(label, split->schema(), name));
     }
   }
 }
