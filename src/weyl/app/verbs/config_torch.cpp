@@ -22,6 +22,7 @@ int run(const ConfigNewCommand& command, const ModelOptions& known) {
                          ": exists already; give another name");  // before the data are read
   }
   const NewConfig made = new_config({command.data, command.task, command.system}, known);
+  warn_each(made.warnings);
   if (!command.out.empty()) {
     write_file_atomically(command.out, made.text, Existing::keep);
     log(LogLevel::info, text("wrote ", command.out, ": ", made.task, " by ", made.system));

@@ -136,9 +136,8 @@ std::vector<std::string> fitting_systems(const FoundData& found, const std::stri
   return {};
 }
 
-std::string choose_system(const FoundData& found, const NewConfigRequest& request, const std::string& task,
+std::string choose_system(const std::vector<std::string>& fitting, const NewConfigRequest& request,
                           const ModelOptions& known) {
-  const std::vector<std::string> fitting = fitting_systems(found, task);
   if (request.system.empty()) {
     return fitting.front();
   }
@@ -291,8 +290,10 @@ void check_config(const std::string& config, const ModelOptions& known) {
 NewConfig new_config(const NewConfigRequest& request, const ModelOptions& known) {
   const FoundData found = look_at_data(request.data);
   NewConfig result;
+  result.warnings = found.warnings;
   result.task = choose_task(found, request);
-  result.system = choose_system(found, request, result.task, known);
+  const std::vector<std::string> fitting = fitting_systems(found, result.task);
+  result.system = choose_system(fitting, request, known);
   const Nearest recipe = nearest_recipe(found, result.task, result.system);
   const std::string_view shipped = shipped_recipe(recipe.path);
   require(!shipped.empty(), "new_config: there is no recipe ", recipe.path, " in cmake/WeylRecipes.cmake");
@@ -303,7 +304,7 @@ NewConfig new_config(const NewConfigRequest& request, const ModelOptions& known)
            "; lines with #> are changed for these data, and say why. Every key that could stand here: "
            "`weyl config explain data`, task, model, train. Train: `weyl train` on this file."));
   std::string others;
-  for (const std::string& other : fitting_systems(found, result.task)) {
+  for (const std::string& other : fitting) {
     others += other == result.system ? "" : text(others.empty() ? "" : ", ", other);
   }
   if (!others.empty()) {

@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "weyl/models/options.h"
 
@@ -14,9 +15,10 @@ struct NewConfigRequest {
   std::string system;  // empty: the one that does best on such data
 };
 
-/// A config for people to read and change, and what was chosen in it.
+/// A config for people to read and change, what was chosen in it, and what the user should know, a line each.
 struct NewConfig {
   std::string text, task, system;
+  std::vector<std::string> warnings;
 };
 
 /// Looks at the data and writes a config that trains on them within minutes: the nearest of the shipped recipes, with a

@@ -1,6 +1,7 @@
 // Frames of atoms, as `weyl config new` sees them: keys, units, elements, what is missing, how dense they are.
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <vector>
 
 #include "weyl/algebra/lattice/neighbours.h"
@@ -34,6 +35,19 @@ void write_elements(ConfigDraft& draft, const Frames& all) {
   draft.set("elements", symbols, "those of the frames; what is not listed is refused");
 }
 
+/// Frames for training and validation of one file that has too few for fractions, which would leave a split without any;
+/// nothing of a file that has enough, and of folders with splits, which divide themselves.
+struct CountedParts {
+  int64_t train = 0, valid = 0;
+};
+std::optional<CountedParts> parts_of_few(const Frames& all) {
+  if (all.in_files || all.frames >= 20) {
+    return std::nullopt;
+  }
+  const int64_t valid = std::max<int64_t>(1, all.frames / 10);
+  return CountedParts{std::max<int64_t>(1, all.frames - 2 * valid), valid};
+}
+
 /// How one file is divided; folders with splits divide themselves.
 void write_frame_parts(ConfigDraft& draft, const Frames& all, bool counts_by_default) {
   if (all.in_files) {
@@ -44,11 +58,9 @@ void write_frame_parts(ConfigDraft& draft, const Frames& all, bool counts_by_def
     draft.remark("The splits are the folder's files: " + line + " frames.");
     return;
   }
-  if (all.frames < 20) {
-    const int64_t valid = std::max<int64_t>(1, all.frames / 10);
-    draft.set("train", std::max<int64_t>(1, all.frames - 2 * valid),
-              text("of the ", all.frames, " frames, drawn by seed; few for a model"));
-    draft.set("valid", valid, "frames for validation; the rest is the test split");
+  if (const auto few = parts_of_few(all)) {
+    draft.set("train", few->train, text("of the ", all.frames, " frames, drawn by seed; few for a model"));
+    draft.set("valid", few->valid, "frames for validation; the rest is the test split");
     return;
   }
   if (counts_by_default) {
@@ -60,7 +72,12 @@ void write_frame_parts(ConfigDraft& draft, const Frames& all, bool counts_by_def
 }
 
 /// Why the unit of such things is set here.
-std::string what_files_say(const Frames& all, const Labels& labels, const char* things) {
+std::string what_files_say(const Frames& all, const Labels& labels, const char* things,
+                           std::string_view option = {}) {
+  if (const auto doubt = std::ranges::find(all.unit_doubts, option, &UnitDoubt::key);
+      !option.empty() && doubt != all.unit_doubts.end()) {
+    return text("likely ", doubt->unit, ", by a guess from the numbers alone");
+  }
   if (!all.unread_units.empty()) {
     return text("the files say ", all.unread_units, ", which is not read");
   }
@@ -81,8 +98,9 @@ void write_units(ConfigDraft& draft, const Frames& all, const Labels& labels) {
     draft.remark("As the files say, " + said + ". Models work in eV and \u00c5.");
   }
   if (labels.energy != nullptr && energy.empty()) {
-    draft.set("energy_unit", "eV",
-              what_files_say(all, labels, "energies") + "; put theirs: Hartree, kcal/mol, ...");
+    draft.set(
+        "energy_unit", "eV",
+        what_files_say(all, labels, "energies", "energy_unit") + "; put theirs: Hartree, kcal/mol, ...");
   }
   if (all.length_unit.empty()) {
     draft.set("length_unit", "Angstrom", what_files_say(all, labels, "lengths"));
@@ -106,7 +124,7 @@ void write_labels(ConfigDraft& draft, const Frames& all, const Labels& labels) {
     draft.set("stress", labels.stress->name, named(labels.stress));
     if (labels.stress->unit.empty() && !is_virial_key(labels.stress->name)) {
       draft.set("stress_unit", "eV/Angstrom^3",
-                text(what_files_say(all, labels, "stresses"),
+                text(what_files_say(all, labels, "stresses", "stress_unit"),
                      "; GPa or kbar where they are so, with stress_sign where theirs is VASP's"));
     }
     if (labels.stress->six) {
@@ -200,10 +218,22 @@ void measure(FoundData& found, const Options& options) {
 template <class Options>
 void take_parts(Options& options, const Frames& all) {
   options.train = options.valid = options.test = 0;
-  if (!all.in_files && all.frames < 20) {
-    options.valid = std::max<int64_t>(1, all.frames / 10);
-    options.train = std::max<int64_t>(1, all.frames - 2 * options.valid);
+  if (const auto few = parts_of_few(all)) {
+    options.train = few->train;
+    options.valid = few->valid;
   }
+}
+
+/// The frames with the labels of a potential, where they have them.
+MoleculesDataOptions potential_of(const std::string& path, const Frames& all, const Labels& labels) {
+  MoleculesDataOptions options{.path = path};
+  take_parts(options, all);
+  options.missing = MissingLabels::mask;
+  const auto name = [](const Key* key) { return key == nullptr ? "" : key->name; };
+  options.energy = name(labels.energy);
+  options.forces = name(labels.forces);
+  options.stress = name(labels.stress);
+  return options;
 }
 
 FoundData qm9(const std::string& path, Frames all, FoundData found) {
@@ -212,10 +242,7 @@ FoundData qm9(const std::string& path, Frames all, FoundData found) {
   take_parts(options, all);
   measure(found, options);
   found.write_data = [path, all](ConfigDraft& draft, const std::string&, const std::string&) {
-    draft.table("data");
-    draft.set("set", "qm9", "molecules in QM9's own files");
-    draft.table("data.qm9");
-    draft.set("path", path, "the data given");
+    write_set(draft, "qm9", path, "molecules in QM9's own files");
     write_elements(draft, all);
     write_frame_parts(draft, all, true);
   };
@@ -249,6 +276,9 @@ FoundData FrameFiles::draft(const std::string& path) {
   if (frame_keys::is_qm9_set(all)) {
     return qm9(path, all, std::move(found));
   }
+  for (const UnitDoubt& doubt : all.unit_doubts) {
+    found.warnings.push_back(text(path, ": ", doubt.line));
+  }
   if (labels.energy != nullptr) {
     found.tasks.push_back({"force_field", labels.forces != nullptr ? "energies and forces" : "energies"});
   }
@@ -264,25 +294,10 @@ FoundData FrameFiles::draft(const std::string& path) {
   for (const Key* key : labels.others) {
     others.push_back(*key);
   }
-  MoleculesDataOptions options{.path = path};
-  take_parts(options, all);
-  options.missing = MissingLabels::mask;
-  if (labels.energy != nullptr) {
-    options.energy = labels.energy->name;
-  }
-  if (labels.forces != nullptr) {
-    options.forces = labels.forces->name;
-  }
-  if (labels.stress != nullptr) {
-    options.stress = labels.stress->name;
-  }
-  measure(found, options);
+  measure(found, potential_of(path, all, labels));
   found.write_data = [path, all, others](ConfigDraft& draft, const std::string& task, const std::string&) {
     const Labels mine = labels_of(all);
-    draft.table("data");
-    draft.set("set", "molecules");
-    draft.table("data.molecules");
-    draft.set("path", path, "the data given");
+    write_set(draft, "molecules", path);
     write_elements(draft, all);
     if (task == "force_field") {
       write_labels(draft, all, mine);

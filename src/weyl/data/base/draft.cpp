@@ -239,6 +239,13 @@ std::string ConfigDraft::file(const Visit& visit) const {
   return out;
 }
 
+void write_set(ConfigDraft& draft, const std::string& set, const std::string& path, const std::string& why) {
+  draft.table("data");
+  draft.set("set", set, why);
+  draft.table("data." + set);
+  draft.set("path", path, "the data given");
+}
+
 void count_samples(FoundData& found, const Splits& splits, const std::string& path) {
   require<DataError>(splits.train != nullptr && splits.train->size() > 0, path,
                      ": must have samples for training, got none");

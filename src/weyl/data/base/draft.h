@@ -97,12 +97,18 @@ struct FoundData {
   std::string group;           // of poses
   bool periodic = false, forces = false, one_composition = false;
   double radius = 5, neighbours = 0;  // of atoms: a radius in Angstrom, and the mean neighbours within it
+  std::vector<std::string> warnings;  // what is likely wrong with the data, a line each
   bool patches = false;               // whether the set can also give images as points
   bool voxels = true;                 // whether the set can also give shapes as voxels
   /// write_data writes [data] and [interface], and write_task writes [task], for the chosen task and system.
   std::function<void(ConfigDraft&, const std::string& task, const std::string& system)> write_data,
       write_task;
 };
+
+/// Writes the lines that every draft begins with: the set, why it is that one, and the path of the data. The set's table
+/// is then open.
+void write_set(ConfigDraft& draft, const std::string& set, const std::string& path,
+               const std::string& why = {});
 
 /// Sets the dimension and the counts of samples and tokens from the training split. DataError when that has no samples.
 void count_samples(FoundData& found, const Splits& splits, const std::string& path);

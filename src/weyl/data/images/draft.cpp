@@ -58,10 +58,7 @@ FoundData drafted_images(const Options& options, const std::string& label,
   const bool masks = label == "mask";
   found.tasks = {{masks ? "segmentation" : "classification", masks ? "masks" : "classes"}};
   found.write_data = [=](ConfigDraft& draft, const std::string&, const std::string& system) {
-    draft.table("data");
-    draft.set("set", set);
-    draft.table("data." + set);
-    draft.set("path", path, "the data given");
+    write_set(draft, set, path);
     write_keys(draft, classes);
     write_image_input(draft, system);
   };

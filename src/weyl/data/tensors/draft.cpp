@@ -161,10 +161,7 @@ FoundData look_at_tensor_files(const std::string& path, const std::string& file)
       ": no task learns the labels of its files; names that tasks know: displacement, class, mask, "
       "energy, forces, or any number of a sample");
   found.write_data = [=](ConfigDraft& draft, const std::string& task, const std::string&) {
-    draft.table("data");
-    draft.set("set", "tensors", "carrier tensor files; [interface] says what is in them");
-    draft.table("data.tensors");
-    draft.set("path", path, "the data given");
+    write_set(draft, "tensors", path, "carrier tensor files; [interface] says what is in them");
     write_interface(draft, *kept, task, *labels);
   };
   found.write_task = [=](ConfigDraft& draft, const std::string& task, const std::string&) {

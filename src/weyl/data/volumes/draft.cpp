@@ -31,10 +31,7 @@ FoundData VolumeFiles::draft(const std::string& path) {
                     found.cells[2], " voxels");
   found.tasks = {{"segmentation", "masks"}};
   found.write_data = [=](ConfigDraft& draft, const std::string&, const std::string&) {
-    draft.table("data");
-    draft.set("set", "decathlon", "a folder with dataset.json");
-    draft.table("data.decathlon");
-    draft.set("path", path, "the data given");
+    write_set(draft, "decathlon", path, "a folder with dataset.json");
     draft.set("modalities", modalities, "as dataset.json has them");
     draft.set("classes", classes, "as dataset.json has them, with the background");
     draft.set("normalise_over", "nonzero", "voxels that mean and deviation are taken over; \"all\" for CT");
