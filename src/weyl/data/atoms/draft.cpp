@@ -1,5 +1,6 @@
 // Frames of atoms, as `weyl config new` sees them: keys, units, elements, what is missing, how dense they are.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <optional>
 #include <vector>
@@ -48,6 +49,16 @@ std::optional<CountedParts> parts_of_few(const Frames& all) {
   return CountedParts{std::max<int64_t>(1, all.frames - 2 * valid), valid};
 }
 
+/// Parts of one file that has enough. A validation is of some thousand atoms at most, so that ten fit into minutes.
+std::vector<double> fractions_of(const Frames& all) {
+  constexpr double enough_atoms = 8000, least_frames = 20, usual = 0.1;
+  const auto frames = static_cast<double>(all.frames);
+  const double wanted =
+      std::max(enough_atoms / static_cast<double>(std::max<int64_t>(all.atoms, 1)), least_frames / frames);
+  const double valid = std::ceil(1e4 * std::min(usual, wanted)) / 1e4;
+  return {0.8, valid, std::round(1e4 * (0.2 - valid)) / 1e4};
+}
+
 /// How one file is divided; folders with splits divide themselves.
 void write_frame_parts(ConfigDraft& draft, const Frames& all, bool counts_by_default) {
   if (all.in_files) {
@@ -67,7 +78,7 @@ void write_frame_parts(ConfigDraft& draft, const Frames& all, bool counts_by_def
     draft.set("train", 0, "0 and 0: the fractions below");
     draft.set("valid", 0);
   }
-  draft.set("fractions", std::vector<double>{0.8, 0.1, 0.1},
+  draft.set("fractions", fractions_of(all),
             "of the frames: training, validation, test, drawn by seed; better: a test.extxyz of its own");
 }
 
@@ -221,6 +232,8 @@ void take_parts(Options& options, const Frames& all) {
   if (const auto few = parts_of_few(all)) {
     options.train = few->train;
     options.valid = few->valid;
+  } else if (!all.in_files) {
+    options.fractions = fractions_of(all);
   }
 }
 

@@ -94,6 +94,10 @@ FoundData look_at_shapes(const std::string& path, const std::string& variant) {
                 "shells of occupied cells do not turn smoothly, Gaussians around the points do");
       draft.set("sigma", 1.5);
       draft.set("extent", 1.15, "so that they fade out before the border");
+      draft.set(
+          "rotate_train", "uniform",
+          "any rotation, drawn once for each sample: between the turns of a cube no model on a grid is exact, and "
+          "nothing in the data says which way is up");
     } else {
       draft.set("carrier", "points");
       draft.set("points", points, "of a sample: more see finer detail and take longer, by the square");

@@ -139,7 +139,8 @@ FoundData look_at_tensor_files(const std::string& path, const std::string& file)
   InMemory train(read.batch, schema);
   count_samples(found, {std::make_shared<InMemory>(std::move(train)), nullptr, nullptr}, path);
   if (const auto* grid = std::get_if<Grid>(&read.batch.input)) {
-    found.cells = grid->values.sizes().slice(2).vec();
+    found.cells = found.most_cells = grid->values.sizes().slice(2).vec();
+    found.upright = schema.interface.dimension == 2 && labels->class_count > 0 ? upright_pictures : "";
   }
   if (const auto* points = std::get_if<Points>(&read.batch.input)) {
     found.periodic = points->pbc.defined() && points->pbc.any().item<bool>();
