@@ -43,6 +43,16 @@ TEST(ConfigCheck, RefusesWhatIsWrong) {
   for (const auto& [config, overrides, words] :
        {std::tuple{"nbody/platonic.toml", "train.schedule.name=exponential train.schedule.final_factor=0",
                    "train.schedule.final_factor: must be above 0"},
+        {"nbody/platonic.toml", "task.name=classification", "needs the label 'class'"},
+        {"nbody/platonic.toml", "model.platonic.group=octagon", "model.platonic.group"},
+        {"nbody/platonic.toml", "model.platonic.heads=7", "model.platonic.heads"},
+        {"nbody/gatr.toml", "train.best=nothing", "train.best"},
+        {"nbody/gatr.toml", "'train.freeze=[\"nothing\"]'", "train.freeze"},
+        {"nbody/gatr.toml", "'train.crop=[4]'", "crop: needs grids"},
+        {"md/et.toml", "task.name=property", "task.property.targets"},
+        {"glyphs/platonic.toml", "data.rotated_mnist.carrier=grid", "'platonic' does not work on grid"},
+        {"glyphs/platonic.toml", "'task.classification.names=[\"a\"]'",
+         "task.classification.names: must be 10"},
         {"qm9/platonic.paper.toml", "data.qm9.inputs=pyg 'data.qm9.elements=[\"H\"]'", "data.qm9.elements"},
         {"modelnet/platonic.toml", "data.modelnet.points=64 data.modelnet.centres=128",
          "data.modelnet.centres"}}) {
@@ -52,6 +62,37 @@ TEST(ConfigCheck, RefusesWhatIsWrong) {
     EXPECT_EQ(out.out, "");
     EXPECT_NE(out.err.find(words), std::string::npos) << out.err;
     EXPECT_EQ(std::count(out.err.begin(), out.err.end(), '\n'), 1) << out.err;
+  }
+}
+
+/// A label that the data set declares to be absent, in the words and with the exit code of `train`.
+TEST(ConfigCheck, LooksForTheLabelsOfTheTask) {
+  const std::string folder = scratch("config-check-labels");
+  for (const auto& [config, override, label] :
+       {std::tuple{"nbody/platonic.toml", "task.name=force_field", "energy"},
+        {"qm9/et.paper.toml", "'task.property.targets=[\"nothing\"]'", "nothing"}}) {
+    const Outcome out = weyl_program(
+        "config check '" WEYL_SOURCE_DIR "/configs/" + std::string(config) + "' " + override, folder);
+    EXPECT_TRUE(out.code == 2 || out.code == 3) << override;
+    EXPECT_NE(out.err.find(std::string("'") + label + "'"), std::string::npos) << out.err;
+  }
+}
+
+/// One override makes another key idle: a warning, never a refusal.
+TEST(ConfigCheck, OptionsThatAnOverrideMakesIdleWarn) {
+  const std::string folder = scratch("config-check-idle");
+  for (const auto& [config, overrides] :
+       {std::pair{"nbody/platonic.toml", "model.platonic.linear_norm=mean"},
+        {"md/et.toml", "task.force_field.energy_weight=0"},
+        {"md/et.toml", "'data.molecules.fractions=[0.5,0.25,0.25]'"},
+        {"phantoms/steerable-transformer.toml", "train.crop_foreground=0.5"},
+        {"glyphs/steerable-transformer.toml", "data.rotated_mnist.patch=2"},
+        {"glyphs/steerable-transformer.toml", "model.steerable.encoder.depth=0"},
+        {"solids/steerable-transformer.toml", "data.modelnet.fill=points"}}) {
+    const Outcome out = weyl_program(
+        "config check '" WEYL_SOURCE_DIR "/configs/" + std::string(config) + "' " + overrides, folder);
+    EXPECT_EQ(out.code, 0) << overrides << out.err;
+    EXPECT_NE(out.err.find("has no effect"), std::string::npos) << overrides << out.err;
   }
 }
 

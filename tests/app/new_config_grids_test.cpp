@@ -83,6 +83,35 @@ TEST(NewConfig, OfDigitsAndCifar) {
   EXPECT_NE(single.err.find("--data cifar"), std::string::npos) << single.err;
 }
 
+/// Nothing is said of volumes of several sizes and spacings that is true of one alone, and every verb says that they differ.
+TEST(NewConfig, OfVolumesOfSeveralSizesAndSpacings) {
+  const std::string folder = scratch("new-config-mixed");
+  ASSERT_EQ(weyl_program("data make phantoms --out mixed count=4 size='[45,45,45]'", folder).code, 0);
+  int made = 0;
+  for (const auto& [size, spacing] :
+       {std::pair{"[13,13,13]", "[1,1,3]"}, {"[17,15,13]", "[2,2,2]"}, {"[14,14,16]", "[1,1,1.5]"}}) {
+    const std::string other = "other" + std::to_string(++made),
+                      name = "/PHANTOM_00" + std::to_string(made) + ".nii.gz";
+    ASSERT_EQ(weyl_program("data make phantoms --out " + other + " count=4 size='" + size + "' spacing='" +
+                               spacing + "'",
+                           folder)
+                  .code,
+              0);
+    for (const char* part : {"/imagesTr", "/labelsTr"}) {
+      fs::copy_file(folder + "/" + other + part + name, folder + "/mixed" + part + name,
+                    fs::copy_options::overwrite_existing);
+    }
+  }
+  const Outcome drafted = weyl_program("config new --data mixed", folder);
+  ASSERT_EQ(drafted.code, 0) << drafted.err;
+  has(drafted.err, " spacings, from 1 x 1 x ");
+  has_not(drafted.out, "of 45 voxels along an axis");
+  has(drafted.out, " to 1");  // of sizes, in the head of the file
+  trained(folder, "mixed");
+  const Outcome inspected = weyl_program("data inspect mixed", folder);
+  has(inspected.out + inspected.err, " spacings, from 1 x 1 x ");
+}
+
 TEST(NewConfig, OfVolumesAndShapes) {
   const std::string folder = scratch("new-config-volumes");
   ASSERT_EQ(weyl_program("data make phantoms --out small count=4 size='[13,13,13]'", folder).code, 0);
@@ -90,6 +119,8 @@ TEST(NewConfig, OfVolumesAndShapes) {
   has(small, "modalities = 4");
   has(small, "valid = 1");
   has_not(small, "crop");
+  has_not(small, "of 45 voxels");
+  has(small, "augment = \"rotoreflections\"");
   ASSERT_EQ(weyl_program("data make phantoms --out large count=3 size='[66,12,12]'", folder).code, 0);
   const std::string large = trained(folder, "large");
   has(large, "crop = [45, 12, 12]");

@@ -23,9 +23,11 @@ TEST(NewConfig, OfPointCloudsOfOnesOwn) {
   has(config, "points = 4");
   has(config, "names = [\"ball\", \"rod\"]");
   has(config, "train_fraction = 0.8");
+  has(config, "augment = \"rotations\"");
+  has(config, "nothing in the data says which way is up");
   EXPECT_EQ(weyl_program("config new --data shapes --system steerable", folder).code, 2);
-  trained(folder, "shapes --system transformer");
-  trained(folder, "shapes --system gatr");
+  has(trained(folder, "shapes --system transformer"), "augment = \"rotations\"");
+  has_not(trained(folder, "shapes --system gatr"), "augment");  // exact under them
   const std::string counted = trained(folder, fixtures + "reports/18_class_folders_with_counts");
   has(counted, "classes = 2");
   has(counted, "points = 50");

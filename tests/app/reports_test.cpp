@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <sstream>
 
 #include "tests/app/new_config.h"
 #include "tests/app/refusals.h"
@@ -165,6 +166,63 @@ TEST(Reports, UnitsThatTheFilesSayAreNotDenied) {
   has(asked, "stress_unit = \"eV/Angstrom^3\"");
   has(asked, "the files say 'forces_units' = 'metal', which is not read; put theirs");
   has(asked, "force_unit = \"eV/Angstrom\"");
+}
+
+/// The warnings that doubt a unit, a line each without what stands before "energies" or "stresses".
+std::string doubts(const std::string& talk) {
+  std::string found;
+  std::istringstream lines(talk);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find(" seem to be in ") != std::string::npos) {
+      EXPECT_NE(line.find("warning"), std::string::npos) << line;
+      found += line.substr(std::min(line.find("energies seem"), line.find("stresses seem"))) + "\n";
+    }
+  }
+  return found;
+}
+
+TEST(Reports, UnitsThatAreLikelyOthersAreDoubtedByEveryVerb) {
+  const std::string folder = scratch("reports-units-doubted");
+  std::string ethanol;  // of MD17, in kcal/mol
+  for (int i = 0; i < 20; ++i) {
+    ethanol += "9\nProperties=species:S:1:pos:R:3 energy=-" + std::to_string(97079 + i) +
+               "\nC 0 0 0\nC 1.5 0 0\nO 2 1.3 0\nH -0.4 1 0\nH -0.4 -0.5 0.9\nH -0.4 -0.5 -0.9\n"
+               "H 1.9 -0.5 0.9\nH 1.9 -0.5 -0.9\nH 3 1.3 0." +
+               std::to_string(i + 10) + "\n";
+  }
+  put(folder + "/ethanol.xyz", ethanol);
+  struct Case {
+    std::string path, unit, option;
+  };
+  for (const auto& [path, unit, option] :
+       {Case{reports + "11_stress_in_GPa_nothing_said.xyz", "GPa", "stress_unit"},
+        Case{"ethanol.xyz", "kcal/mol", "energy_unit"}, Case{reports + "04_truth_nine.xyz", "", ""}}) {
+    const std::string config = option + ".toml";
+    const Outcome inspected = weyl_program("data inspect " + path, folder),
+                  drafted = weyl_program("config new --data " + path + " --out " + config, folder),
+                  train = weyl_program(
+                      "train " + config + " train.steps=1 --out run" + option + " --threads 1", folder);
+    EXPECT_EQ(inspected.code + drafted.code + train.code, 0) << drafted.err << train.err;
+    const std::string said = doubts(drafted.err);
+    EXPECT_EQ(doubts(inspected.out + inspected.err), said);
+    EXPECT_EQ(doubts(train.err), said);
+    EXPECT_EQ(doubts(contents(folder + "/run" + option + "/log.txt")), said);
+    if (unit.empty()) {
+      EXPECT_EQ(said, "");
+      continue;
+    }
+    EXPECT_NE(said.find(" seem to be in " + unit + ", not eV"), std::string::npos) << said;
+    has(said, "(data.molecules: " + option + " = \"" + unit + "\")\n");
+    has(contents(folder + "/" + config), "likely " + unit);
+    const std::string mended = "data.molecules." + option + "=" + unit;
+    EXPECT_EQ(doubts(weyl_program("train " + config + " train.steps=1 " + mended + " --out mended" + option +
+                                      " --threads 1",
+                                  folder)
+                         .err),
+              "");
+    EXPECT_EQ(
+        weyl_program("train " + config + " train.steps=1 --strict --out strict --threads 1", folder).code, 2);
+  }
 }
 
 TEST(Reports, DataSplitWritesNineNumbersOfAStress) {

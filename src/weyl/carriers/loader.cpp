@@ -204,17 +204,21 @@ struct Loader::State {
   }
 };
 
+void require_crop(std::span<const int64_t> crop, const Schema& schema) {
+  require<ConfigError>(crop.empty() || schema.carrier() == Carrier::grid,
+                       "crop: needs grids, the data set holds ", name_of(schema.carrier()));
+  const auto axes = static_cast<int64_t>(crop.size());
+  require<ConfigError>(axes <= 1 || axes == schema.interface.dimension,
+                       "crop: must be one number, or one for each of the ", schema.interface.dimension,
+                       " axes, got ", axes);
+}
+
 Loader::Loader(std::shared_ptr<const Dataset> data, LoaderOptions options, uint64_t seed)
     : state_(std::make_unique<State>()) {
   require<ConfigError>(options.batch >= 1, "batch: must be at least 1, got ", options.batch);
   require<ConfigError>(!options.batch_tokens || *options.batch_tokens >= 1,
                        "batch_tokens: must be at least 1, got ", options.batch_tokens.value_or(0));
-  require<ConfigError>(options.crop.empty() || data->schema().carrier() == Carrier::grid,
-                       "crop: needs grids, the data set holds ", name_of(data->schema().carrier()));
-  const auto axes = static_cast<int64_t>(options.crop.size());
-  require<ConfigError>(axes <= 1 || axes == data->schema().interface.dimension,
-                       "crop: must be one number, or one for each of the ",
-                       data->schema().interface.dimension, " axes, got ", axes);
+  require_crop(options.crop, data->schema());
   require(!(options.rotate || options.reflect) ||
               (data->schema().interface.dimension >= 1 && data->schema().interface.dimension <= 3),
           "loader: rotations need 1, 2 or 3 dimensions, got ", data->schema().interface.dimension);

@@ -34,6 +34,9 @@ struct LoaderOptions {
   std::function<void(Batch&)> prepare;
 };
 
+/// ConfigError: crops of data that are not grids, or for another number of axes.
+void require_crop(std::span<const int64_t> crop, const Schema& schema);
+
 /// Batches of a data set, epoch by epoch.
 ///
 /// The samples of a batch, their order and their augmentation are a pure function of (seed, epoch, batch). They do not
@@ -47,7 +50,7 @@ struct LoaderOptions {
 /// matrices, divide no sum.
 class Loader {
  public:
-  /// ConfigError: batch < 1; batch_tokens < 1; crops of data that are not grids, or for another number of axes.
+  /// ConfigError: batch < 1; batch_tokens < 1; see require_crop.
   /// ShapeError: `move` for data that are not poses; `reflect` for poses; rotations in other than 1 to 3 dimensions.
   Loader(std::shared_ptr<const Dataset> data, LoaderOptions options, uint64_t seed);
   ~Loader();  // stops the thread, also in the middle of an epoch

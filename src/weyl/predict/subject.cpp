@@ -6,12 +6,15 @@
 #include <filesystem>
 #include <iterator>
 
+#include "weyl/carriers/loader.h"
 #include "weyl/config/toml.h"
 #include "weyl/config/unused_options.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/data/atoms/molecules.h"
 #include "weyl/data/open.h"
+#include "weyl/train/loop/best_metric.h"
+#include "weyl/train/loop/start_from.h"
 #include "weyl/train/run/run_data.h"
 
 namespace weyl {
@@ -93,16 +96,28 @@ Subject build_subject(Recipe recipe, at::Device device, std::optional<at::Scalar
   return subject;
 }
 
-std::vector<std::string> warnings_on_model(Recipe recipe) {
-  Interface interface;
-  try {
-    std::shared_ptr<Task> task;
-    interface = told(recipe, schema_of(recipe), task);
-    recipe.model.system.resolve(interface);
-  } catch (const Error&) {
-    return {};
+std::vector<std::string> check_model(Recipe recipe, const Systems& systems) {
+  if (auto* clouds = std::get_if<CloudsDataOptions>(&recipe.data.set);
+      clouds != nullptr && clouds->classes == 0) {
+    // Only the files say how many there are: any number does, to build the model.
+    const auto* task = std::get_if<ClassificationOptions>(&recipe.task.task);
+    clouds->classes = task != nullptr ? std::max<int64_t>(2, std::ssize(task->names)) : 2;
   }
-  return unused_option_warnings([&] { recipe.model.system.require_effects(&interface); }, recipe.warnings);
+  const std::vector<std::string> known = recipe.warnings;
+  const Subject subject = build_subject(std::move(recipe), at::kMeta, std::nullopt, systems);
+  const TrainOptions& train = subject.recipe.train;
+  const bool trains =
+      !subject.recipe.interface || std::holds_alternative<TensorsDataOptions>(subject.recipe.data.set);
+  if (trains && subject.task != nullptr) {
+    require_labels(*subject.task, subject.schema);
+    if (!train.best.empty()) {
+      const BestMetric best(train.best, *subject.task,
+                            subject.task->meter(subject.model->interface)->names(subject.schema));
+    }
+  }
+  freeze_parameters(*subject.model, train.freeze);
+  require_crop(train.crop, subject.schema);
+  return {subject.recipe.warnings.begin() + std::ssize(known), subject.recipe.warnings.end()};
 }
 
 Subject load_subject(const std::string& path, at::Device device, std::optional<at::ScalarType> dtype,

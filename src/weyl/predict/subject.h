@@ -29,10 +29,11 @@ Schema schema_of(const Recipe& recipe);
 Subject build_subject(Recipe recipe, at::Device device, std::optional<at::ScalarType> dtype,
                       const Systems& systems = built_in_systems(), const TensorShapes& weights = {});
 
-/// Warnings, a line each, about options of the model that are set but have no effect with its inputs and outputs, as
-/// far as data set and task declare these without a file. Options that the recipe's warnings name already are left out.
-/// Where only the files could say what the inputs are, or the recipe has a fault, there are no warnings.
-std::vector<std::string> warnings_on_model(Recipe recipe);
+/// Checks a recipe as far as data set and task declare without a file what is in the files: builds the task and the model
+/// (shapes only), and looks for the labels of the task, train.best, train.freeze and train.crop. Returns warnings, a line
+/// each, about options of the model that are set but have no effect with its inputs and outputs. Those that the recipe's
+/// warnings name already are left out. ConfigError, DataError: what `info` and `train` refuse, in their words.
+std::vector<std::string> check_model(Recipe recipe, const Systems& systems = built_in_systems());
 
 /// Loads the model of a run folder or model file, in evaluation mode. The data of its recipe are found by data_of_run.
 Subject load_subject(const std::string& path, at::Device device, std::optional<at::ScalarType> dtype,

@@ -259,7 +259,15 @@ void mend_best(const RunFolder& run, TrainState& state, TrainObserver& observer)
 
 }  // namespace
 
-TrainResult train(const Recipe& recipe, const TrainRequest& request) {
+namespace {
+
+/// What stands before a run's folder: data, task and model, found to fit, and what the user should know.
+struct Checked {
+  Prepared prepared;
+  std::vector<std::string> notes;
+};
+
+Checked checked(const Recipe& recipe, const TrainRequest& request) {
   check(recipe, request.device);
   std::vector<std::string> notes = unused_option_warnings([&] { require_effects(recipe); });
   if (request.strict) {
@@ -269,7 +277,6 @@ TrainResult train(const Recipe& recipe, const TrainRequest& request) {
     require_features_are_no_labels(recipe);
   }
   RunFolder::require_new(request.out);
-  const Deterministic deterministic(asks_for_deterministic(recipe, request));
   Prepared prepared = prepare(recipe, request, {recipe.data, recipe.task, recipe.train.from}, nullptr);
   std::ranges::move(
       unused_option_warnings([&] { recipe.model.system.require_effects(&prepared.saved.interface); }, notes),
@@ -288,6 +295,18 @@ TrainResult train(const Recipe& recipe, const TrainRequest& request) {
       notes.push_back(std::move(line));
     }
   }
+  return {std::move(prepared), std::move(notes)};
+}
+
+}  // namespace
+
+std::vector<std::string> rehearse(const Recipe& recipe, const TrainRequest& request) {
+  return checked(recipe, request).notes;
+}
+
+TrainResult train(const Recipe& recipe, const TrainRequest& request) {
+  const Deterministic deterministic(asks_for_deterministic(recipe, request));
+  auto [prepared, notes] = checked(recipe, request);
   const KeepThreads keep;
   take_threads_for(prepared, request);
   Json machine = environment(request.device, recipe.train);

@@ -47,6 +47,9 @@ struct TrainRequest {
 /// (label_features.h). Error when the loss is no longer finite (see Trainer).
 TrainResult train(const Recipe& recipe, const TrainRequest& request);
 
+/// Checks all that `train` checks before it writes anything, and writes nothing. Returns what the observer would be told.
+std::vector<std::string> rehearse(const Recipe& recipe, const TrainRequest& request = {});
+
 /// Continues a run from its newest whole checkpoint or, when it ended before the first one, from its config.toml. A run
 /// that is already at its end only reports. The data are found from the folder that the run was started in
 /// (data_of_run). Threads are as many as the run began with, because its bits depend on them, unless `request.threads`

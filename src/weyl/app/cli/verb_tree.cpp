@@ -221,7 +221,7 @@ Verb add_config_explain(CLI::App& config) {
 
 Verb add_config_check(CLI::App& config) {
   const auto draft = begin<ConfigCheckCommand>(
-      config, "check", "read a config, print it resolved",
+      config, "check", "read a config, build its task and model without data, print it resolved",
       examples({"config check configs/nbody/platonic.toml model.platonic.blocks=4"}));
   auto& [app, c] = draft;
   add_config(app, c->config);

@@ -49,6 +49,14 @@ int run(const ConfigCheckCommand& command, const ModelOptions& known,
   Recipe recipe = read_recipe(command.config.path, command.config.overrides, known);
   require_features_are_no_labels(recipe);
   std::vector<std::string> warnings = unused_option_warnings([&] { require_effects(recipe); });
+  const bool may_train = !recipe.bench && !recipe.interface;  // the others are as often for something else
+  try {
+    check_trainable(recipe);
+  } catch (const ConfigError& error) {
+    if (may_train) {
+      warnings.emplace_back(error.what());
+    }
+  }
   if (more) {
     std::ranges::move(more(recipe), std::back_inserter(warnings));
   }

@@ -13,15 +13,17 @@
 namespace weyl {
 
 int run(const ConfigCheckCommand& command, const Systems& systems) {
-  return run(command, options_of(systems), [](const Recipe& recipe) { return warnings_on_model(recipe); });
+  return run(command, options_of(systems),
+             [&](const Recipe& recipe) { return check_model(recipe, systems); });
 }
 
-int run(const ConfigNewCommand& command, const ModelOptions& known) {
+int run(const ConfigNewCommand& command, const Systems& systems) {
   if (!command.out.empty()) {
     require<ConfigError>(!std::filesystem::exists(command.out), command.out,
                          ": exists already; give another name");  // before the data are read
   }
-  const NewConfig made = new_config({command.data, command.task, command.system}, known);
+  const NewConfig made = new_config({command.data, command.task, command.system}, systems);
+  warn_each(made.warnings);
   if (!command.out.empty()) {
     write_file_atomically(command.out, made.text, Existing::keep);
     log(LogLevel::info, text("wrote ", command.out, ": ", made.task, " by ", made.system));

@@ -12,6 +12,7 @@
 #include "weyl/data/clouds/cloud_reader.h"
 #include "weyl/data/formats.h"
 #include "weyl/train/recipe.h"
+#include "weyl/train/train.h"
 
 namespace weyl {
 namespace {
@@ -24,33 +25,29 @@ std::string command(const std::string& path) {
   return "`weyl config new --data " + shell_word(path) + "`";
 }
 
-/// What a set of files of a kind is, where a file of it is no set: in the words of `--data`.
-std::string set_of(const std::string& path) {
-  if (VolumeFiles::takes(path, {})) {
-    return "a folder of volumes with dataset.json, which names the masks";
-  }
-  if (PictureFiles::takes(path, {})) {
-    return "a folder of images with a folder for each class, or with folders images and masks";
-  }
-  return ShapeFiles::takes(path, {}) ? "a folder with a folder of shapes for each class" : "";
-}
-
 /// Of a file that is no training set by itself: a command that works, or what is missing.
 [[noreturn]] void refuse_file(const std::string& path) {
-  const std::string folder = fs::path(path).stem().string();
-  if (TensorFiles::takes(path, {})) {
-    throw ConfigError(text(path, ": is one file without splits; `weyl data split ", shell_word(path),
-                           " --out ", shell_word(folder), "`, then --data ", shell_word(folder)));
-  }
-  if (CifarBatches::takes(path, {}) || DigitFiles::takes(path, {})) {  // whose files lie in one folder
-    const std::string above = fs::path(path).parent_path().string();
-    throw ConfigError(
-        text(path, ": is one file of a data set, which ", command(above.empty() ? "." : above), " takes"));
-  }
-  const bool strange = is_hdf5(path) && !seems_clouds(path).value_or(false);
-  if (const std::string set = strange ? "" : set_of(path); !set.empty()) {
-    throw ConfigError(text(path, ": is one file of a data set; give all of it, --data with ", set));
-  }
+  const bool strange = is_hdf5(path) && !seems_clouds(path).value_or(false);  // no shapes
+  any_alternative<FileFormats>([&]<class Format>(std::type_identity<Format>) {
+    if constexpr (CanTake<Format> && CanDraft<Format>) {
+      if (strange || !Format::takes(path, {})) {
+        return false;
+      }
+      if constexpr (SaysSet<Format>) {
+        throw ConfigError(
+            text(path, ": is one file of a data set; give all of it, --data with ", Format::set_of_files));
+      } else if constexpr (SetIsFolderAbove<Format>) {
+        const std::string above = fs::path(path).parent_path().string();
+        throw ConfigError(text(path, ": is one file of a data set, which ",
+                               command(above.empty() ? "." : above), " takes"));
+      } else if constexpr (CanSplit<Format>) {
+        const std::string folder = shell_word(fs::path(path).stem().string());
+        throw ConfigError(text(path, ": is one file without splits; `weyl data split ", shell_word(path),
+                               " --out ", folder, "`, then --data ", folder));
+      }
+    }
+    return false;
+  });
   const std::string advice = advice_for(path);
   throw DataError(text(path, ": ", advice.empty() ? "is of no format that is trained on" : advice));
 }
@@ -136,9 +133,8 @@ std::vector<std::string> fitting_systems(const FoundData& found, const std::stri
   return {};
 }
 
-std::string choose_system(const FoundData& found, const NewConfigRequest& request, const std::string& task,
+std::string choose_system(const std::vector<std::string>& fitting, const NewConfigRequest& request,
                           const ModelOptions& known) {
-  const std::vector<std::string> fitting = fitting_systems(found, task);
   if (request.system.empty()) {
     return fitting.front();
   }
@@ -184,6 +180,10 @@ std::string rounded(double x) {
   return text(static_cast<int64_t>(std::llround(x)));
 }
 
+constexpr int64_t recipe_cells = 45;  // along each axis of the volumes of which configs/phantoms tells
+constexpr int64_t seconds_of_atoms = 300;
+constexpr double slow_atoms = 300;  // that a slow core learns from in a second, of the slowest system
+
 /// What of the recipe's model follows from the data.
 void fit_model(ConfigDraft& draft, const FoundData& found, const std::string& task,
                const std::string& system) {
@@ -200,6 +200,17 @@ void fit_model(ConfigDraft& draft, const FoundData& found, const std::string& ta
       draft.drop(key);
     }
   }
+  if (system != "geomformer" && as_atoms(found, task)) {
+    draft.remark(
+        "This system has no cut-off: every atom sees every other one of its frame, at a cost by the square of their "
+        "number. Of large molecules, and of frames that grow, --system geomformer sees those within a radius.");
+  }
+  const bool cropped = needs_crop(found.most_cells);
+  const auto seen = cropped ? crop_of(found.cells) : found.cells;
+  const bool as_recipe = std::ranges::all_of(seen, [](int64_t n) { return n == recipe_cells; });
+  if (!as_recipe || (!cropped && found.cells != found.most_cells)) {
+    draft.uncomment("stages");  // which tells of the sizes that the recipe's own grids have
+  }
   if (system == "platonic" && found.dimension == 2 && found.family != Family::images) {
     draft.set("group", "cyclic_4", "exact under quarter turns of the plane");
   }
@@ -212,6 +223,31 @@ void fit_model(ConfigDraft& draft, const FoundData& found, const std::string& ta
   }
 }
 
+/// Why a system that is not exact under all rotations is trained on turned samples.
+std::string why_turned(const std::string& system) {
+  const std::string rest = "nothing in the data says which way is up";
+  return system == "transformer" ? "exact under no rotation by itself, and " + rest
+         : system == "platonic"  ? "exact under the rotations of its group alone, and " + rest
+                                 : "on a grid exact under quarter turns at most, and " + rest;
+}
+
+/// Random rotations in training, where the system has not all of them by itself and the data do not fix a direction.
+void fit_augmentation(ConfigDraft& draft, const FoundData& found, const std::string& task,
+                      const std::string& system) {
+  const bool exact = system == "gatr" || system == "geomformer" || system == "lie";
+  if (found.dimension == 1) {
+    draft.drop("augment");
+  } else if (!exact && !found.upright.empty()) {
+    draft.set("augment", "none", found.upright);
+  } else if (!exact) {
+    // Mirror images of what has a class may be of another one; positions and energies turn with the mirror.
+    const bool mirrored =
+        draft.value("train", "augment") == "\"rotoreflections\"" && task != "classification";
+    draft.set("augment", mirrored ? "rotoreflections" : "rotations", why_turned(system));
+    draft.note("augment", why_turned(system));
+  }
+}
+
 /// A number of two digits.
 double two_digits(double x) {
   if (x <= 0) {
@@ -221,14 +257,14 @@ double two_digits(double x) {
   return unit < 1 ? std::round(x / unit) / std::round(1 / unit) : std::round(x / unit) * unit;
 }
 
-/// One epoch at least.
-int64_t whole_epochs(double epochs) {
-  return std::max<int64_t>(1, std::llround(epochs));
+/// Epochs between validations, so that there are at least ten within `budget` epochs.
+TomlText epochs_between(double budget) {
+  return budget >= 10 ? TomlText(static_cast<int64_t>(budget / 10)) : TomlText(two_digits(budget / 10.5));
 }
 
 /// Batches by the size of the samples, a budget by their number: as many steps as the recipe's, or minutes of atoms.
 void fit_training(ConfigDraft& draft, const FoundData& found, const std::string& task,
-                  const Nearest& recipe) {
+                  const std::string& system, const Nearest& recipe) {
   const bool atoms = as_atoms(found, task);
   const double usual_batch = draft.number("train", "batch", 1), epochs = draft.number("train", "epochs", 1),
                warmup = draft.number("train.schedule", "warmup", 0);
@@ -251,8 +287,13 @@ void fit_training(ConfigDraft& draft, const FoundData& found, const std::string&
   double now = epochs;
   if (by_time) {
     draft.drop("epochs");
-    draft.set("max_seconds", 300, "longer is better: ten minutes, or an hour");
-    draft.set("evaluate_every", whole_epochs(200 / steps), "epochs: after some 200 steps");
+    draft.set("max_seconds", seconds_of_atoms, "longer is better: ten minutes, or an hour");
+    const double least_steps = std::min(
+        2000.0,
+        std::max(10.0, static_cast<double>(seconds_of_atoms) * slow_atoms / (a_step * found.mean_tokens)));
+    draft.set("evaluate_every", epochs_between(least_steps / steps),
+              text("epochs: every ", rounded(std::max(1.0, least_steps / 10)),
+                   " steps or so, ten validations and more also where a step is slow"));
   } else {
     const bool few = found.family == Family::images || found.family == Family::shapes;
     const double most = found.family == Family::poses ? 300 : few ? 60 : 100;
@@ -260,15 +301,13 @@ void fit_training(ConfigDraft& draft, const FoundData& found, const std::string&
     now = std::clamp<double>(std::round(all / steps), 1, std::max(epochs, most));
     draft.set("epochs", static_cast<int64_t>(now),
               text("about ", rounded(now * steps), " steps; more are better where there is time"));
-    draft.set("evaluate_every", whole_epochs(now / 10), "epochs: ten validations");
+    draft.set("evaluate_every", epochs_between(now), "epochs: at least ten validations");
   }
-  if (needs_crop(found.cells) && task == "segmentation") {
+  if (needs_crop(found.most_cells) && task == "segmentation") {
     draft.set("crop", crop_of(found.cells), "the volumes are too large to learn from whole");
     draft.set("crop_foreground", 0.5, "of the crops, as many are laid around a voxel of a class");
   }
-  if (found.dimension == 1) {
-    draft.drop("augment");
-  }
+  fit_augmentation(draft, found, task, system);
   draft.table("train.schedule");
   if (by_time) {
     draft.set("warmup", two_digits(std::min(1.0, 200 / steps)), "epochs: some 200 steps, at most one epoch");
@@ -277,22 +316,40 @@ void fit_training(ConfigDraft& draft, const FoundData& found, const std::string&
   }
 }
 
-/// What is written must be read, and each of its options must do something.
-void check_config(const std::string& config, const ModelOptions& known) {
+/// What is written must be read, and each of its options must do something. What `train` would say of it is added to the
+/// warnings; if it would refuse it, the reason is returned.
+std::string check_config(const std::string& config, const ModelOptions& known, const Systems& systems,
+                         std::vector<std::string>& warnings) {
   Recipe recipe;
   recipe.model = known;
   read_toml_text(config, "the new config", {}, [&](Fields& f) { fields(f, recipe); });
   require_effects(recipe);
-  check_trainable(recipe);
+  try {
+    TrainRequest request;
+    request.systems = &systems;
+    for (std::string& line : rehearse(recipe, request)) {
+      if (std::ranges::find(warnings, line) == warnings.end()) {
+        warnings.push_back(std::move(line));
+      }
+    }
+  } catch (const ConfigError& error) {
+    return error.what();
+  } catch (const DataError& error) {
+    return error.what();
+  }
+  return "";
 }
 
 }  // namespace
 
-NewConfig new_config(const NewConfigRequest& request, const ModelOptions& known) {
+NewConfig new_config(const NewConfigRequest& request, const Systems& systems) {
+  const ModelOptions known = options_of(systems);
   const FoundData found = look_at_data(request.data);
   NewConfig result;
+  result.warnings = found.warnings;
   result.task = choose_task(found, request);
-  result.system = choose_system(found, request, result.task, known);
+  const std::vector<std::string> fitting = fitting_systems(found, result.task);
+  result.system = choose_system(fitting, request, known);
   const Nearest recipe = nearest_recipe(found, result.task, result.system);
   const std::string_view shipped = shipped_recipe(recipe.path);
   require(!shipped.empty(), "new_config: there is no recipe ", recipe.path, " in cmake/WeylRecipes.cmake");
@@ -303,7 +360,7 @@ NewConfig new_config(const NewConfigRequest& request, const ModelOptions& known)
            "; lines with #> are changed for these data, and say why. Every key that could stand here: "
            "`weyl config explain data`, task, model, train. Train: `weyl train` on this file."));
   std::string others;
-  for (const std::string& other : fitting_systems(found, result.task)) {
+  for (const std::string& other : fitting) {
     others += other == result.system ? "" : text(others.empty() ? "" : ", ", other);
   }
   if (!others.empty()) {
@@ -316,13 +373,18 @@ NewConfig new_config(const NewConfigRequest& request, const ModelOptions& known)
   draft.set("name", result.task, "the one that the data have labels for");
   found.write_task(draft, result.task, result.system);
   fit_model(draft, found, result.task, result.system);
-  fit_training(draft, found, result.task, recipe);
-  result.text = draft.file([&](Fields& f) {
-    Recipe recipe;
-    recipe.model = known;
-    fields(f, recipe);
-  });
-  check_config(result.text, known);
+  fit_training(draft, found, result.task, result.system, recipe);
+  const Visit visit = [&](Fields& f) {
+    Recipe options;
+    options.model = known;
+    fields(f, options);
+  };
+  result.text = draft.file(visit);
+  if (const std::string fault = check_config(result.text, known, systems, result.warnings); !fault.empty()) {
+    draft.remark_at_head("`weyl train` refuses this config as it stands: " + fault);
+    result.text = draft.file(visit);
+    result.warnings.push_back("`weyl train` refuses this config as it stands: " + fault);
+  }
   return result;
 }
 

@@ -36,7 +36,7 @@ int verify(const InfoCommand& command);
 int run_without_engine(const DoctorCommand& command, const std::string& reason);
 
 int run(const ConfigCheckCommand& command, const Systems& systems);
-int run(const ConfigNewCommand& command, const ModelOptions& known);
+int run(const ConfigNewCommand& command, const Systems& systems);
 int run(const TrainCommand& command, const Systems& systems);
 int run(const EvalCommand& command, const Systems& systems);
 int run(const PredictCommand& command, const Systems& systems);

@@ -1,8 +1,10 @@
 // Frames of atoms, as `weyl config new` sees them: keys, units, elements, what is missing, how dense they are.
 #include <ATen/ops/isnan.h>
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -37,6 +39,29 @@ void write_elements(ConfigDraft& draft, const Frames& all) {
   draft.set("elements", symbols, "those of the frames; what is not listed is refused");
 }
 
+/// Frames for training and validation of one file that has too few for fractions, which would leave a split without any;
+/// nothing of a file that has enough or one alone, and of folders with splits, which divide themselves.
+struct CountedParts {
+  int64_t train = 0, valid = 0;
+};
+std::optional<CountedParts> parts_of_few(const Frames& all) {
+  if (all.in_files || all.frames < 2 || all.frames >= 20) {
+    return std::nullopt;
+  }
+  const int64_t valid = std::max<int64_t>(1, all.frames / 10);
+  return CountedParts{std::max<int64_t>(1, all.frames - 2 * valid), valid};
+}
+
+/// Parts of one file that has enough. A validation is of some thousand atoms at most, so that ten fit into minutes.
+std::vector<double> fractions_of(const Frames& all) {
+  constexpr double enough_atoms = 8000, least_frames = 20, usual = 0.1;
+  const auto frames = static_cast<double>(all.frames);
+  const double wanted =
+      std::max(enough_atoms / static_cast<double>(std::max<int64_t>(all.atoms, 1)), least_frames / frames);
+  const double valid = std::ceil(1e4 * std::min(usual, wanted)) / 1e4;
+  return {0.8, valid, std::round(1e4 * (0.2 - valid)) / 1e4};
+}
+
 /// How one file is divided; folders with splits divide themselves.
 void write_frame_parts(ConfigDraft& draft, const Frames& all, bool counts_by_default) {
   if (all.in_files) {
@@ -51,23 +76,28 @@ void write_frame_parts(ConfigDraft& draft, const Frames& all, bool counts_by_def
     draft.remark("One frame alone: it is learned by heart, and nothing says how well.");
     return;
   }
-  if (all.frames < 20) {
-    const int64_t valid = std::max<int64_t>(1, all.frames / 10);
-    draft.set("train", std::max<int64_t>(1, all.frames - 2 * valid),
-              text("of the ", all.frames, " frames, drawn by seed; few for a model"));
-    draft.set("valid", valid, "frames for validation; the rest is the test split");
+  if (const auto few = parts_of_few(all)) {
+    draft.set("train", few->train, text("of the ", all.frames, " frames, drawn by seed; few for a model"));
+    draft.set("valid", few->valid, "frames for validation; the rest is the test split");
     return;
   }
   if (counts_by_default) {
     draft.set("train", 0, "0 and 0: the fractions below");
     draft.set("valid", 0);
   }
-  draft.set("fractions", std::vector<double>{0.8, 0.1, 0.1},
+  draft.set("fractions", fractions_of(all),
             "of the frames: training, validation, test, drawn by seed; better: a test.extxyz of its own");
 }
 
 /// Why the unit of such things is set here.
 std::string what_files_say(const Frames& all, const Labels& labels, const char* things, UnitOf of) {
+  const auto doubted = [of](const UnitDoubt& doubt) {
+    return (of == UnitOf::energy && doubt.key == "energy_unit") ||
+           (of == UnitOf::stress && doubt.key == "stress_unit");
+  };
+  if (const auto doubt = std::ranges::find_if(all.unit_doubts, doubted); doubt != all.unit_doubts.end()) {
+    return text("likely ", doubt->unit, ", by a guess from the numbers alone");
+  }
   if (const std::string unread = unread_of(all.unread_units, of); !unread.empty()) {
     return text("the files say ", unread, ", which is not read");
   }
@@ -94,7 +124,8 @@ void write_units(ConfigDraft& draft, const Frames& all, const Labels& labels) {
   }
   if (labels.energy == nullptr && labels.forces != nullptr && labels.forces->unit.empty()) {
     draft.set("force_unit", "eV/Angstrom",
-              what_files_say(all, labels, "forces", UnitOf::force) + "; put theirs: Hartree/Bohr, kcal/mol/Angstrom, ...");
+              what_files_say(all, labels, "forces", UnitOf::force) +
+                  "; put theirs: Hartree/Bohr, kcal/mol/Angstrom, ...");
   }
   if (all.length_unit.empty()) {
     draft.set("length_unit", "Angstrom", what_files_say(all, labels, "lengths", UnitOf::length));
@@ -145,10 +176,11 @@ void write_force_field(ConfigDraft& draft, const FoundData& found, const Labels&
                 ? "of the energy, so that they conserve it; \"direct\" is faster and does not"
                 : "the frames have none");
   if (labels.energy != nullptr) {
-    draft.set("reference", found.one_composition ? "mean" : "elements",
-              found.one_composition
-                  ? "taken off energies first: one number an atom, as all frames are of one composition"
-                  : "taken off energies first: the energy of each element's isolated atom, else by least squares");
+    draft.set(
+        "reference", found.one_composition ? "mean" : "elements",
+        found.one_composition
+            ? "taken off energies first: one number an atom, as all frames are of one composition"
+            : "taken off energies first: the energy of each element's isolated atom, else by least squares");
     draft.set("energy_weight", 1.0, "of the errors of energies in the loss");
   } else {
     draft.set("reference", "none", "the frames have no energies");
@@ -251,10 +283,24 @@ std::string stress_fault(const Key& stress, const Splits& splits) {
 template <class Options>
 void take_parts(Options& options, const Frames& all) {
   options.train = options.valid = options.test = 0;
-  if (!all.in_files && all.frames > 1 && all.frames < 20) {
-    options.valid = std::max<int64_t>(1, all.frames / 10);
-    options.train = std::max<int64_t>(1, all.frames - 2 * options.valid);
+  if (const auto few = parts_of_few(all)) {
+    options.train = few->train;
+    options.valid = few->valid;
+  } else if (!all.in_files && all.frames > 1) {
+    options.fractions = fractions_of(all);
   }
+}
+
+/// The frames with the labels of a potential, where they have them.
+MoleculesDataOptions potential_of(const std::string& path, const Frames& all, const Labels& labels) {
+  MoleculesDataOptions options{.path = path};
+  take_parts(options, all);
+  options.missing = MissingLabels::mask;
+  const auto name = [](const Key* key) { return key == nullptr ? "" : key->name; };
+  options.energy = name(labels.energy);
+  options.forces = name(labels.forces);
+  options.stress = name(labels.stress);
+  return options;
 }
 
 FoundData qm9(const std::string& path, const Frames& all, FoundData found) {
@@ -263,10 +309,7 @@ FoundData qm9(const std::string& path, const Frames& all, FoundData found) {
   take_parts(options, all);
   measure(found, options);
   found.write_data = [path, all](ConfigDraft& draft, const std::string&, const std::string&) {
-    draft.table("data");
-    draft.set("set", "qm9", "molecules in QM9's own files");
-    draft.table("data.qm9");
-    draft.set("path", path, "the data given");
+    write_set(draft, "qm9", path, "molecules in QM9's own files");
     write_elements(draft, all);
     write_frame_parts(draft, all, true);
   };
@@ -326,6 +369,9 @@ FoundData FrameFiles::draft(const std::string& path) {
   if (frame_keys::is_qm9_set(all)) {
     return qm9(path, all, std::move(found));
   }
+  for (const UnitDoubt& doubt : all.unit_doubts) {
+    found.warnings.push_back(text(path, ": ", doubt.line));
+  }
   found.tasks = tasks_of(labels);
   require<ConfigError>(
       !found.tasks.empty(), path,
@@ -335,26 +381,11 @@ FoundData FrameFiles::draft(const std::string& path) {
   for (const Key* key : labels.others) {
     others.push_back(*key);
   }
-  MoleculesDataOptions options{.path = path};
-  take_parts(options, all);
-  options.missing = MissingLabels::mask;
-  if (labels.energy != nullptr) {
-    options.energy = labels.energy->name;
-  }
-  if (labels.forces != nullptr) {
-    options.forces = labels.forces->name;
-  }
-  if (labels.stress != nullptr) {
-    options.stress = labels.stress->name;
-  }
-  leave_out_stress(measure(found, options));
+  leave_out_stress(measure(found, potential_of(path, all, labels)));
   found.write_data = [path, all, others, no_stress](ConfigDraft& draft, const std::string& task,
                                                     const std::string&) {
     const Labels mine = labels_of(all);
-    draft.table("data");
-    draft.set("set", "molecules");
-    draft.table("data.molecules");
-    draft.set("path", path, "the data given");
+    write_set(draft, "molecules", path);
     write_elements(draft, all);
     if (task == "force_field") {
       write_labels(draft, all, mine);

@@ -98,6 +98,9 @@ Frames frames_of(const std::string& path) {
     all.periodic += found.periodic;
     all.filling += found.filling;
     all.unread_units = found.unread_units.empty() ? all.unread_units : found.unread_units;
+    if (all.unit_doubts.empty()) {
+      all.unit_doubts = found.unit_doubts;
+    }
     all.splits.emplace_back(split, found.frames);
     for (const auto& [z, count] : found.elements) {
       all.elements[z] += count;

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "weyl/data/atoms/unit_doubts.h"
+
 /// The keys of frames of atoms, and which of them are labels, as `weyl config new` sees them.
 namespace weyl::frame_keys {
 
@@ -30,6 +32,7 @@ struct Frames {
   std::string length_unit;
   std::vector<UnreadUnit> unread_units;                 // what the files say of units and nobody understands
   std::vector<std::pair<std::string, int64_t>> splits;  // with their frames
+  std::vector<UnitDoubt> unit_doubts;                   // of the first split that is doubted
   bool in_files = false;                                // the splits are files, or folders, of these names
 };
 

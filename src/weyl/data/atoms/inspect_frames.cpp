@@ -7,13 +7,15 @@
 #include <filesystem>
 #include <iterator>
 
+#include "weyl/algebra/lattice/cell.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
 #include "weyl/data/atoms/frame_checks.h"
 #include "weyl/data/atoms/frame_reader.h"
 #include "weyl/data/atoms/potential_keys.h"
-#include "weyl/data/atoms/trajectory_work.h"
+#include "weyl/data/atoms/stress_tensor.h"
+#include "weyl/data/atoms/unit_doubts.h"
 
 namespace weyl {
 namespace {
@@ -129,10 +131,8 @@ class Frames {
     flat_.warn(result_.warnings, "with a flat drawing for a geometry (2D)");
     close_.warn(result_.warnings, text("with atoms nearer than ", overlap, " \u00c5"));
     std::ranges::move(checks_.lines(), std::back_inserter(result_.warnings));
-    if (const auto law = work_.law(); law && law->is_wrong()) {
-      result_.warnings.push_back(text("energies and forces seem not to be of one system of units: ",
-                                      work_fault(*law, "data.molecules")));
-    }
+    result_.unit_doubts = doubts_.doubts("data.molecules");
+    std::ranges::transform(result_.unit_doubts, std::back_inserter(result_.warnings), &UnitDoubt::line);
     return std::move(result_);
   }
 
@@ -203,7 +203,7 @@ class Frames {
       flat_.add(reader_);
     }
     measure(frame);
-    follow(frame);
+    doubt(frame);
   }
 
   /// Angstrom in the unit of the file's places; nothing of a unit that nobody knows.
@@ -215,36 +215,54 @@ class Frames {
     }
   }
 
-  /// Adds the frame to the trajectory, its forces in the unit that fits the energies and lengths.
-  void follow(const AtomsFrame& frame) {
-    if (work_.enough()) {
+  /// Looks at the units of what potentials learn, in those that the file says or, where it says none, in the usual ones.
+  void doubt(const AtomsFrame& frame) {
+    if (doubts_.enough()) {
       return;
     }
     const auto [energy, forces] = potential_of(frame);
-    const auto e = energy != nullptr ? reals_of(energy->values) : std::nullopt;
-    auto f = forces != nullptr ? reals_of(forces->values) : std::nullopt;
-    if (!e || e->size() != 1 || !f || forces->width != 3) {
-      work_.skip();
+    const auto* stress = stress_of(frame);
+    const auto unit = [&](const auto* field, const std::string& usual) {
+      const std::string said(field == nullptr ? "" : reader_.unit_of(field->name));
+      return said.empty() ? usual : said;
+    };
+    const std::string length(reader_.unit_of("pos")),
+        lengths = length.empty() ? "Angstrom" : length, energies = unit(energy, "eV"),
+        unit_of_forces = unit(forces, text(energies, "/(", lengths, ")"));
+    const bool virial = stress != nullptr && is_virial_key(stress->name);
+    WorkFrame result{.kinds = {frame.numbers.begin(), frame.numbers.end()},
+                     .positions = frame.positions,
+                     .cell = frame.cell,
+                     .pbc = frame.pbc,
+                     .energy = NAN};
+    try {
+      const double angstroms = unit_factor(lengths, "Angstrom");
+      std::ranges::for_each(result.positions, [&](double& x) { x *= angstroms; });
+      if (result.cell) {
+        std::ranges::for_each(*result.cell, [&](double& x) { x *= angstroms; });
+      }
+      if (const auto e = energy != nullptr ? reals_of(energy->values) : std::nullopt; e && e->size() == 1) {
+        result.energy = e->front() * unit_factor(energies, "eV");
+      }
+      if (auto f = forces != nullptr && forces->width == 3 ? reals_of(forces->values) : std::nullopt) {
+        const double factor = unit_factor(unit_of_forces, "eV/Angstrom");
+        std::ranges::for_each(*f, [&](double& x) { x *= factor; });
+        result.forces = std::move(*f);
+      }
+      auto s = stress != nullptr && result.cell ? reals_of(stress->values) : std::nullopt;
+      if (s && s->size() == 6) {
+        s = tensor_of_six(*s, StressOrder::voigt);
+      }
+      if (s && s->size() == 9) {
+        const double factor =
+            virial ? -unit_factor(unit(stress, energies), "eV") / volume_of(rows_of(result.cell->data()))
+                   : unit_factor(unit(stress, text(energies, "/(", lengths, ")^3")), "eV/Angstrom^3");
+        std::ranges::transform(*s, result.stress.emplace().begin(), [&](double x) { return factor * x; });
+      }
+    } catch (const ConfigError&) {  // units that nobody knows
       return;
     }
-    const std::string energy_unit(reader_.unit_of(energy->name)), force_unit(reader_.unit_of(forces->name)),
-        length(reader_.unit_of("pos"));
-    if (!energy_unit.empty() && !force_unit.empty()) {
-      try {
-        const double factor =
-            unit_factor(text("(", force_unit, ")*(", length.empty() ? "Angstrom" : length, ")"), energy_unit);
-        std::ranges::for_each(*f, [&](double& x) { x *= factor; });
-      } catch (const ConfigError&) {  // units that nobody knows
-        work_.skip();
-        return;
-      }
-    }
-    work_.add({.kinds = {frame.numbers.begin(), frame.numbers.end()},
-               .positions = frame.positions,
-               .cell = frame.cell,
-               .pbc = frame.pbc,
-               .energy = e->front(),
-               .forces = std::move(*f)});
+    doubts_.add(std::move(result));
   }
 
   /// The first of the usual energies and forces of one source, else the first of each; null where there is none.
@@ -261,6 +279,16 @@ class Frames {
       forces = forces == nullptr ? f : forces;
     }
     return {energy, forces};
+  }
+
+  /// The first of the usual stresses and virials; null where there is none.
+  static const FrameValue* stress_of(const AtomsFrame& frame) {
+    for (const std::string_view key : stress_keys) {
+      if (const auto* stress = frame.value(key)) {
+        return stress;
+      }
+    }
+    return nullptr;
   }
 
   void measure(const AtomsFrame& frame) {
@@ -315,7 +343,7 @@ class Frames {
   Count empty_, without_element_, flat_, close_;
   std::string unit_;  // of places
   std::optional<double> angstrom_;
-  TrajectoryWork work_;
+  UnitDoubts doubts_;
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "weyl/carriers/quantity.h"
 #include "weyl/data/atoms/frame_reader.h"
+#include "weyl/data/atoms/unit_doubts.h"
 #include "weyl/data/base/duplicates.h"
 
 namespace weyl {
@@ -34,17 +35,18 @@ struct FrameInspection {
   int64_t filling = 0;  // frames with a period along all three lattice vectors, which may have a stress
   std::vector<UnreadUnit> unread_units;  // what the files say of units and nobody understands
   std::vector<FrameFieldSummary> fields,
-      labels;                         // `pos` and what stands beside it: all that could be asked for
-  std::optional<double> shortest;     // distance in the file's unit, if below 5 Angstrom
-  std::string shortest_where;         // file, frame
-  std::vector<std::string> warnings;  // one line each
+      labels;                          // `pos` and what stands beside it: all that could be asked for
+  std::optional<double> shortest;      // distance in the file's unit, if below 5 Angstrom
+  std::string shortest_where;          // file, frame
+  std::vector<std::string> warnings;   // one line each
+  std::vector<UnitDoubt> unit_doubts;  // those of them that guess a unit
 };
 
 /// Reads all frames, one at a time. Warnings: a label that some frames lack, numbers that are not finite,
 /// another shape or type, constant energies, atoms nearer than 0.5 Angstrom (which a file is in that says no
 /// unit; not of a unit that is none), forces of exactly zero on single atoms (as of constrained ones), frames
-/// without atoms, atoms of no element, flat drawings of molecules, energies and forces of a trajectory that are not
-/// of one system of units (trajectory_work.h); and what FrameChecks find. `split` is the name of the
+/// without atoms, atoms of no element, flat drawings of molecules, units that are likely others
+/// (unit_doubts.h); and what FrameChecks find. `split` is the name of the
 /// split that the frames are (empty: none); with `seen` frames are compared with one another and with those of earlier
 /// splits.
 FrameInspection inspect_frames(FrameReader& reader, const std::string& split = "",

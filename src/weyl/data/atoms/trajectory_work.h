@@ -7,14 +7,15 @@
 
 namespace weyl {
 
-/// A frame of a trajectory with its energy and forces, in any units.
+/// A frame with its energy and forces, in any units that belong together.
 struct WorkFrame {
   std::vector<int64_t> kinds;                 // (N) of atoms, whatever tells them apart
   std::vector<double> positions;              // (N, 3)
   std::optional<std::array<double, 9>> cell;  // (3, 3) rows are lattice vectors
   std::array<bool, 3> pbc{};
   double energy = 0;
-  std::vector<double> forces;  // (N, 3)
+  std::vector<double> forces;                   // (N, 3)
+  std::optional<std::array<double, 9>> stress;  // (3, 3), which the work does not need
 };
 
 /// How the energies of frames that follow one another change with the work of their forces: the step from one to

@@ -181,6 +181,23 @@ void ConfigDraft::note(const std::string& key, const std::string& comment) {
   }
 }
 
+void ConfigDraft::uncomment(const std::string& key) {
+  const auto line = std::ranges::find(open().lines, key, &Line::key);
+  if (line == open().lines.end()) {
+    return;
+  }
+  std::string kept;
+  for (size_t at = 0; at < line->text.size();) {
+    const size_t end = std::min(line->text.find('\n', at), line->text.size());
+    const std::string_view one = std::string_view(line->text).substr(at, end - at);
+    int depth = 0;
+    const std::string_view code = one.substr(0, comment_of(one, depth));
+    kept += (at == 0 ? "" : "\n") + std::string(code.substr(0, code.find_last_not_of(" \t") + 1));
+    at = end + 1;
+  }
+  line->text = kept;
+}
+
 void ConfigDraft::drop(const std::string& key) {
   std::erase_if(open().lines, [&](const Line& line) { return line.key == key; });
 }
@@ -237,6 +254,13 @@ std::string ConfigDraft::file(const Visit& visit) const {
     }
   }
   return out;
+}
+
+void write_set(ConfigDraft& draft, const std::string& set, const std::string& path, const std::string& why) {
+  draft.table("data");
+  draft.set("set", set, why);
+  draft.table("data." + set);
+  draft.set("path", path, "the data given");
 }
 
 void count_samples(FoundData& found, const Splits& splits, const std::string& path) {

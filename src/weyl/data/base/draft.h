@@ -38,6 +38,8 @@ class ConfigDraft {
 
   /// Adds a line of comment at the end of the open table, or at the head of the file before a table is open.
   void remark(const std::string& comment);
+  /// Adds a line of comment to the head of the file, whatever table is open.
+  void remark_at_head(const std::string& comment) { head_.push_back(comment); }
   /// Opens the table of this path; the keys that follow belong to it. A table that the recipe lacks is added behind
   /// those of the same beginning ("data.", "task."), or at the end; `interface` is added behind the data tables.
   void table(const std::string& path);
@@ -46,6 +48,8 @@ class ConfigDraft {
   void set(const std::string& key, const TomlText& value, const std::string& reason = {});
   /// Gives a key of the open table a comment, where its line has none.
   void note(const std::string& key, const std::string& comment);
+  /// Removes the comments within the value of a key of the open table, one of several lines.
+  void uncomment(const std::string& key);
   /// Removes a key of the open table.
   void drop(const std::string& key);
   /// Removes all keys of this table and of the tables in it. A table that is opened again keeps its place.
@@ -92,17 +96,25 @@ struct FoundData {
   int64_t dimension = 3;
   int64_t samples = 0;  // for training
   double mean_tokens = 1;
-  int64_t most_tokens = 1;     // of the largest sample for training
-  std::vector<int64_t> cells;  // of grids: those of the first sample, along each axis
-  std::string group;           // of poses
+  int64_t most_tokens = 1;  // of the largest sample for training
+  std::vector<int64_t> cells,
+      most_cells;       // of grids: the fewest and the most that a sample has along each axis
+  std::string upright;  // why the data fix a direction; empty: they do not
+  std::string group;    // of poses
   bool periodic = false, forces = false, one_composition = false;
   double radius = 5, neighbours = 0;  // of atoms: a radius in Angstrom, and the mean neighbours within it
+  std::vector<std::string> warnings;  // what is likely wrong with the data, a line each
   bool patches = false;               // whether the set can also give images as points
   bool voxels = true;                 // whether the set can also give shapes as voxels
   /// write_data writes [data] and [interface], and write_task writes [task], for the chosen task and system.
   std::function<void(ConfigDraft&, const std::string& task, const std::string& system)> write_data,
       write_task;
 };
+
+/// Writes the lines that every draft begins with: the set, why it is that one, and the path of the data. The set's table
+/// is then open.
+void write_set(ConfigDraft& draft, const std::string& set, const std::string& path,
+               const std::string& why = {});
 
 /// Sets the dimension and the counts of samples and tokens from the training split. DataError when that has no samples.
 void count_samples(FoundData& found, const Splits& splits, const std::string& path);
@@ -115,6 +127,10 @@ struct Classes {
 Classes classes_of(const Splits& splits, const std::string& label);
 /// Writes the table of a segmentation or classification task, with the names of the classes where they are known.
 void write_classes(ConfigDraft& draft, const std::string& task, const Classes& classes);
+
+/// Why pictures with classes are not turned in training: FoundData::upright.
+inline constexpr const char* upright_pictures =
+    "pictures are taken to have an up, as photographs have; \"rotations\" where they may lie any way";
 
 /// Whether volumes are too large to be learned from whole, and the size of the part to take at a time.
 bool needs_crop(const std::vector<int64_t>& cells);

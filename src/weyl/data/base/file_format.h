@@ -131,6 +131,12 @@ template <class Format>
 concept HasIndex = requires(const std::string& folder) { Format::require_index(folder); };
 template <class Format>
 concept CanDraft = requires(const std::string& path) { Format::draft(path); };
+/// Whose files are no training set by themselves: it says what is, in the words of `--data`.
+template <class Format>
+concept SaysSet = requires { Format::set_of_files; };
+/// Whose files are no training set by themselves, but lie in the folder that is.
+template <class Format>
+concept SetIsFolderAbove = requires { requires Format::set_is_folder_above; };
 template <class Format>
 concept CanInspect = requires { &Format::inspect; };
 template <class Format>

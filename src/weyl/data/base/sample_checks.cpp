@@ -89,6 +89,40 @@ std::string sample_name(const Dataset& data, int64_t sample) {
   return name;
 }
 
+std::string warning_about_spacings(const Dataset& data) {
+  constexpr double much = 1.05;
+  using Spacing = std::array<double, 3>;
+  const int64_t samples = data.schema().carrier() == Carrier::grid ? data.size() : 0;
+  std::vector<Spacing> kinds;
+  Spacing least{INFINITY, INFINITY, INFINITY}, most{};
+  for (int64_t i = 0; i < samples; ++i) {
+    const auto [cells, spacing] = data.lattice(i);
+    if (cells.empty()) {
+      return "";
+    }
+    if (std::ranges::none_of(kinds, [&](const Spacing& kind) { return same_spacing(kind, spacing); })) {
+      kinds.push_back(spacing);
+    }
+    for (size_t d = 0; d < 3; ++d) {
+      least[d] = std::min(least[d], spacing[d]);
+      most[d] = std::max(most[d], spacing[d]);
+    }
+  }
+  bool differ = false;
+  for (size_t d = 0; d < 3; ++d) {
+    differ = differ || most[d] > much * least[d];
+  }
+  const auto size = [](const Spacing& s) { return text(s[0], " x ", s[1], " x ", s[2]); };
+  const std::string& unit = data.schema().interface.length_unit;
+  return differ
+             ? text(
+                   "samples have ", kinds.size(), " spacings, from ", size(least), " to ", size(most),
+                   unit.empty() ? "" : " " + unit,
+                   ": a model learns from cells and sees one structure at several sizes; resample the files to one "
+                   "spacing where sizes matter")
+             : "";
+}
+
 SampleChecks::SampleChecks(const Dataset& data, const std::string& split, std::span<const Quantity> labels,
                            Duplicates* seen)
     : data_(data), labels_(labels.begin(), labels.end()), seen_(seen) {
@@ -223,6 +257,9 @@ std::vector<std::string> SampleChecks::lines() const {
   const auto& elements = data_.schema().interface.elements;
   const auto& channels = data_.schema().channel_names;
   std::vector<std::string> result;
+  if (std::string spacings = warning_about_spacings(data_); !spacings.empty()) {
+    result.push_back(std::move(spacings));
+  }
   for (const auto& [doubt, some] : doubts_) {
     result.push_back(text(some.count, some.count == 1 ? " sample: " : " samples: ", doubt, "; the first is ",
                           sample_name(data_, some.first)));

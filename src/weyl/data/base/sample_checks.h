@@ -15,10 +15,15 @@ namespace weyl {
 /// "(brain_3.nii)", or its index before the set was split, "(57 before the split)".
 std::string sample_name(const Dataset& data, int64_t sample);
 
+/// A warning where the cells of grids have several sizes, more than a twentieth apart along an axis, which a model that
+/// learns from cells cannot see; empty: they have not, or nobody says their sizes.
+std::string warning_about_spacings(const Dataset& data);
+
 /// Compares the samples of a split and reports what is odd: samples with the same inputs (`Duplicates`), and labels far
-/// from the others (`Outliers`), volumes with a channel that has one value everywhere, and what the headers of files say
-/// twice and differently (`Dataset::doubt`). Graph-level scalars are judged as numbers, other labels by their norm (on nodes, for
-/// each type by itself). Categories, elements and the labels of grids are not judged.
+/// from the others (`Outliers`), volumes with a channel that has one value everywhere, what the headers of files say twice
+/// and differently (`Dataset::doubt`), and several spacings (warning_about_spacings). Graph-level scalars are judged as
+/// numbers, other labels by their norm (on nodes, for each type by itself). Categories, elements and the labels of grids
+/// are not judged.
 class SampleChecks {
  public:
   /// `data` is the split; it must outlive this object and `seen` (null: samples are not compared with one another).

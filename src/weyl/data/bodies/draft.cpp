@@ -18,10 +18,7 @@ FoundData RigidBodyFiles::draft(const std::string& path) {
                     static_cast<int64_t>(found.mean_tokens + 0.5), " triangles on average");
   found.tasks = {{"rigid_motion", "motion"}};
   found.write_data = [path](ConfigDraft& draft, const std::string&, const std::string&) {
-    draft.table("data");
-    draft.set("set", "rigid_bodies");
-    draft.table("data.rigid_bodies");
-    draft.set("path", path, "the data given");
+    write_set(draft, "rigid_bodies", path);
     draft.set("floor", true, "tells where down is");
   };
   found.write_task = [](ConfigDraft& draft, const std::string&, const std::string&) {

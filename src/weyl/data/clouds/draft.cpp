@@ -30,26 +30,19 @@ FoundData look_at_clouds(const std::string& path) {
   const bool split = cloud_layout(options).split();
   const Splits splits = open_set(options);
   count_samples(found, splits, path);
-  const Schema& schema = splits.train->schema();
-  const Quantity* label = find_quantity(schema.labels, "class");
-  require<ConfigError>(label != nullptr, path,
+  const Classes classes = classes_of(splits, "class");
+  require<ConfigError>(classes.count > 0, path,
                        ": the clouds have no classes, which a task of clouds learns: a folder for each "
                        "class, an array of labels, or a table that data.clouds.labels names");
-  const auto known = schema.category_names.find("class");
-  const auto names = known == schema.category_names.end() ? std::vector<std::string>() : known->second;
-  const int64_t classes = label->categories;
   found.family = FoundData::Family::shapes;
   found.voxels = false;
-  found.what = text(found.samples, " training clouds of ", classes, " classes");
+  found.what = text(found.samples, " training clouds of ", classes.count, " classes");
   found.tasks = {{"classification", "classes"}};
   const int64_t points = std::min(most_points, found.most_tokens);
   found.most_tokens = points;
   found.write_data = [=](ConfigDraft& draft, const std::string&, const std::string&) {
-    draft.table("data");
-    draft.set("set", "clouds");
-    draft.table("data.clouds");
-    draft.set("path", path, "the data given");
-    draft.set("classes", classes, "those that the files show");
+    write_set(draft, "clouds", path);
+    draft.set("classes", classes.count, "those that the files show");
     draft.set("points", points, "of a cloud, drawn: more see finer detail and take longer, by the square");
     draft.remark(
         "Places alone are read; normals, colours and the like: features = [{ key = \"normal\", kind = "
@@ -60,12 +53,7 @@ FoundData look_at_clouds(const std::string& path) {
     }
   };
   found.write_task = [=](ConfigDraft& draft, const std::string& task, const std::string&) {
-    draft.table("task." + task);
-    if (std::ssize(names) == classes) {
-      draft.set("names", names);
-    } else {
-      draft.remark(text("The files do not name the ", classes, " classes; names = [...] does, for reports."));
-    }
+    write_classes(draft, task, classes);
   };
   return found;
 }
@@ -92,10 +80,7 @@ FoundData look_at_shapes(const std::string& path, const std::string& variant) {
   found.what = text(found.samples, " training shapes of ", classes.count, " classes");
   found.tasks = {{"classification", "classes"}};
   found.write_data = [=](ConfigDraft& draft, const std::string&, const std::string& system) {
-    draft.table("data");
-    draft.set("set", "modelnet", "HDF5 clouds or OFF meshes, with their classes");
-    draft.table("data.modelnet");
-    draft.set("path", path, "the data given");
+    write_set(draft, "modelnet", path, "HDF5 clouds or OFF meshes, with their classes");
     if (!variant.empty()) {
       draft.set("variant", variant, text("of ", TomlText(files.variants()).text));
     }
@@ -109,6 +94,10 @@ FoundData look_at_shapes(const std::string& path, const std::string& variant) {
                 "shells of occupied cells do not turn smoothly, Gaussians around the points do");
       draft.set("sigma", 1.5);
       draft.set("extent", 1.15, "so that they fade out before the border");
+      draft.set(
+          "rotate_train", "uniform",
+          "any rotation, drawn once for each sample: between the turns of a cube no model on a grid is exact, and "
+          "nothing in the data says which way is up");
     } else {
       draft.set("carrier", "points");
       draft.set("points", points, "of a sample: more see finer detail and take longer, by the square");

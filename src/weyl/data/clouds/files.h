@@ -29,6 +29,7 @@ struct ShapeFiles {
   static std::shared_ptr<const Dataset> open(const OpenRequest& request);
   static bool lays_out(const std::string& folder);
   static NamedSets sets(const std::string& folder);
+  static constexpr const char* set_of_files = "a folder with a folder of shapes for each class";
   static FoundData draft(const std::string& path);
 };
 

@@ -53,15 +53,16 @@ FoundData drafted_images(const Options& options, const std::string& label,
     const int64_t first = 0;
     found.cells = std::get<Grid>(splits.train->batch({&first, 1}).input).values.sizes().slice(2).vec();
   }
+  found.most_cells = found.cells;
   found.what = text(found.samples, " training images of ", found.cells[0], " x ", found.cells[1], " pixels");
   const Classes classes = classes_of(splits, label);
   const bool masks = label == "mask";
+  if (!masks && !std::is_same_v<Options, RotatedMnistDataOptions>) {
+    found.upright = upright_pictures;
+  }
   found.tasks = {{masks ? "segmentation" : "classification", masks ? "masks" : "classes"}};
   found.write_data = [=](ConfigDraft& draft, const std::string&, const std::string& system) {
-    draft.table("data");
-    draft.set("set", set);
-    draft.table("data." + set);
-    draft.set("path", path, "the data given");
+    write_set(draft, set, path);
     write_keys(draft, classes);
     write_image_input(draft, system);
   };

@@ -17,6 +17,7 @@ struct CifarBatches {
   static bool lays_out(const std::string& folder);
   static NamedSets sets(const std::string& folder);
   static constexpr bool as_tensors = true;
+  static constexpr bool set_is_folder_above = true;
   static FoundData draft(const std::string& path);
 };
 
@@ -29,6 +30,7 @@ struct DigitFiles {
   static bool lays_out(const std::string& folder);
   static NamedSets sets(const std::string& folder);
   static constexpr bool as_tensors = true;
+  static constexpr bool set_is_folder_above = true;
   static FoundData draft(const std::string& path);
 };
 
@@ -41,6 +43,8 @@ struct PictureFiles {
   static bool lays_out(const std::string& folder);
   static NamedSets sets(const std::string& folder);
   static constexpr bool as_tensors = true;
+  static constexpr const char* set_of_files =
+      "a folder of images with a folder for each class, or with folders images and masks";
   static FoundData draft(const std::string& path);
 };
 

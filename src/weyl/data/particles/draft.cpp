@@ -14,10 +14,7 @@ FoundData look_at_nbody(const std::string& path) {
   found.what = text(found.samples, " training simulations of ", found.most_tokens, " particles");
   found.tasks = {{"trajectory", "motion"}};
   found.write_data = [path](ConfigDraft& draft, const std::string&, const std::string& system) {
-    draft.table("data");
-    draft.set("set", "nbody");
-    draft.table("data.nbody");
-    draft.set("path", path, "the data given");
+    write_set(draft, "nbody", path);
     if (system == "geomformer") {
       draft.set("charge_types", true, "this system learns by the type of a particle");
     }

@@ -26,11 +26,8 @@ FoundData completion(const PoseSequencesDataOptions& options) {
   return found;
 }
 
-void write_set(ConfigDraft& draft, const PoseSequencesDataOptions& options, const char* why_group) {
-  draft.table("data");
-  draft.set("set", "pose_sequences");
-  draft.table("data.pose_sequences");
-  draft.set("path", options.path, "the data given");
+void write_sequences(ConfigDraft& draft, const PoseSequencesDataOptions& options, const char* why_group) {
+  write_set(draft, "pose_sequences", options.path);
   draft.set("group", std::string(name_of(options.group)), why_group);
 }
 
@@ -59,7 +56,7 @@ FoundData look_at_trajectory(const std::string& path) {
   found.what = text("a trajectory of ", poses, " poses: ", found.samples,
                     " windows of it for training, each with one pose missing");
   found.write_data = [options](ConfigDraft& draft, const std::string&, const std::string&) {
-    write_set(draft, options, "rigid motions in space");
+    write_sequences(draft, options, "rigid motions in space");
     draft.set("length", options.length, "poses of a window; the model sees all but one of them");
     draft.set("stride", options.stride, "poses from one window to the next");
     draft.set("fractions", options.fractions,
@@ -82,7 +79,7 @@ FoundData draft_pose_sequences(const std::string& path, const Schema& schema) {
   found.what = text(found.samples, " training sequences of poses of ", name_of(options.group),
                     ", each with one missing");
   found.write_data = [options](ConfigDraft& draft, const std::string&, const std::string&) {
-    write_set(draft, options, "as the files say");
+    write_sequences(draft, options, "as the files say");
   };
   return found;
 }

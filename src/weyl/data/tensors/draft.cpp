@@ -150,7 +150,8 @@ FoundData look_at_tensor_files(const std::string& path, const std::string& file)
   InMemory train(read.batch, schema);
   count_samples(found, {std::make_shared<InMemory>(std::move(train)), nullptr, nullptr}, path);
   if (const auto* grid = std::get_if<Grid>(&read.batch.input)) {
-    found.cells = grid->values.sizes().slice(2).vec();
+    found.cells = found.most_cells = grid->values.sizes().slice(2).vec();
+    found.upright = schema.interface.dimension == 2 && labels->class_count > 0 ? upright_pictures : "";
   }
   if (const auto* points = std::get_if<Points>(&read.batch.input)) {
     found.periodic = points->pbc.defined() && points->pbc.any().item<bool>();
@@ -172,10 +173,7 @@ FoundData look_at_tensor_files(const std::string& path, const std::string& file)
       ": no task learns the labels of its files; names that tasks know: displacement, class, mask, "
       "energy, forces, or any number of a sample");
   found.write_data = [=](ConfigDraft& draft, const std::string& task, const std::string&) {
-    draft.table("data");
-    draft.set("set", "tensors", "carrier tensor files; [interface] says what is in them");
-    draft.table("data.tensors");
-    draft.set("path", path, "the data given");
+    write_set(draft, "tensors", path, "carrier tensor files; [interface] says what is in them");
     write_interface(draft, *kept, task, *labels);
   };
   found.write_task = [=](ConfigDraft& draft, const std::string& task, const std::string&) {

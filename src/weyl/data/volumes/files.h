@@ -17,6 +17,7 @@ struct VolumeFiles {
   static bool lays_out(const std::string& folder);
   static NamedSets sets(const std::string& folder);
   static void require_index(const std::string& folder);
+  static constexpr const char* set_of_files = "a folder of volumes with dataset.json, which names the masks";
   static FoundData draft(const std::string& path);
 };
 

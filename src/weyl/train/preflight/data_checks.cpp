@@ -3,12 +3,15 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 
 #include "weyl/carriers/dataset.h"
 #include "weyl/core/check.h"
-#include "weyl/data/atoms/trajectory_work.h"
+#include "weyl/core/elements.h"
+#include "weyl/data/atoms/potential_keys.h"
+#include "weyl/data/atoms/unit_doubts.h"
 #include "weyl/models/framed_model.h"
 #include "weyl/tasks/force_field_statistics.h"
 
@@ -73,7 +76,7 @@ std::string check_axes(const SavedModel& saved, const Splits& data) {
 
 namespace {
 
-constexpr int64_t kChunk = 64, kMostFrames = 2048;
+constexpr int64_t kChunk = 64;
 
 template <class T>
 std::vector<T> numbers(const Tensor& tensor, at::ScalarType type) {
@@ -82,18 +85,44 @@ std::vector<T> numbers(const Tensor& tensor, at::ScalarType type) {
   return {begin, begin + t.numel()};
 }
 
-/// The frames of a batch, one after the other.
-void add_frames(TrajectoryWork& to, const Points& points, const Tensor& energies, const Tensor& forces) {
-  const auto energy = numbers<double>(energies, at::kDouble);
+/// Atomic numbers of types; 0 of a type that no element is known of.
+std::vector<int64_t> elements_of(const Interface& interface) {
+  std::vector<int64_t> numbers;
+  for (const std::string& symbol : interface.elements) {
+    numbers.push_back(std::max(0, atomic_number(symbol)));
+  }
+  numbers.resize(static_cast<size_t>(std::max<int64_t>(interface.types, std::ssize(numbers))));
+  return numbers;
+}
+
+/// The frames of a batch, one after the other. What they have no label of, or a model does not learn, stays out.
+void add_frames(UnitDoubts& to, const Batch& batch, const std::vector<int64_t>& elements,
+                const ForceFieldOptions& task) {
+  const auto& points = std::get<Points>(batch.input);
+  const auto label = [&](const char* name, bool learned) {
+    const auto found = batch.labels.find(name);
+    return learned && found != batch.labels.end() ? numbers<double>(found->second, at::kDouble)
+                                                  : std::vector<double>();
+  };
+  const auto energies = label("energy", task.energy_weight > 0), forces = label("forces", true),
+             stresses = label("stress", task.stress);
   const bool typed = points.types.defined() && points.types.dim() == 1;
   for (int64_t g = 0; g < points.count(); ++g) {
     const int64_t begin = points.graphs.offsets[g], end = points.graphs.offsets[g + 1];
-    WorkFrame frame;
-    frame.kinds = typed ? numbers<int64_t>(points.types.slice(0, begin, end), at::kLong)
-                        : std::vector<int64_t>(static_cast<size_t>(end - begin));
+    WorkFrame frame{.kinds = std::vector<int64_t>(static_cast<size_t>(end - begin)), .energy = NAN};
+    if (typed) {
+      frame.kinds = numbers<int64_t>(points.types.slice(0, begin, end), at::kLong);
+      for (int64_t& kind : frame.kinds) {
+        kind = kind < std::ssize(elements) ? elements[static_cast<size_t>(kind)] : 0;
+      }
+    }
     frame.positions = numbers<double>(points.positions.slice(0, begin, end), at::kDouble);
-    frame.forces = numbers<double>(forces.slice(0, begin, end), at::kDouble);
-    frame.energy = energy[static_cast<size_t>(g)];
+    if (!energies.empty()) {
+      frame.energy = energies[static_cast<size_t>(g)];
+    }
+    if (!forces.empty()) {
+      frame.forces = {forces.begin() + 3 * begin, forces.begin() + 3 * end};
+    }
     if (points.cell.defined() && points.pbc.defined()) {
       const auto cell = numbers<double>(points.cell[g], at::kDouble);
       std::ranges::copy(cell, frame.cell.emplace().begin());
@@ -101,50 +130,57 @@ void add_frames(TrajectoryWork& to, const Points& points, const Tensor& energies
         frame.pbc[static_cast<size_t>(d)] = points.pbc[g][d].item<bool>();
       }
     }
+    if (!stresses.empty()) {
+      std::copy_n(stresses.begin() + 9 * g, 9, frame.stress.emplace().begin());
+    }
     to.add(std::move(frame));
   }
 }
 
-/// The table whose keys say the units of a set's files; empty: none does.
-std::string table_of(const DataOptions& data) {
-  if (std::holds_alternative<MoleculesDataOptions>(data.set)) {
-    return "data.molecules";
+/// What a data set says of the units of its files: the table whose keys do (empty: none does), and the units that its
+/// numbers come from.
+struct ToldUnits {
+  std::string table;
+  std::string energy = "eV", stress = "eV/Angstrom^3";
+};
+ToldUnits told_units(const DataOptions& data) {
+  ToldUnits units;
+  if (const auto* molecules = std::get_if<MoleculesDataOptions>(&data.set)) {
+    units.table = "data.molecules";
+    units.energy = molecules->energy_unit.empty() ? units.energy : molecules->energy_unit;
+    units.stress = molecules->stress_unit.empty() || is_virial_key(molecules->stress)
+                       ? units.stress
+                       : molecules->stress_unit;
+  } else if (std::holds_alternative<Md17DataOptions>(data.set)) {
+    units.table = "data.molecules, with data.set = \"molecules\"";
   }
-  return std::holds_alternative<Md17DataOptions>(data.set) ? "data.molecules, with data.set = \"molecules\""
-                                                           : "";
+  return units;
 }
 
 }  // namespace
 
-std::string warning_about_forces(const Recipe& recipe, const Dataset& train) {
+std::vector<std::string> warnings_about_units(const Recipe& recipe, const Dataset& train) {
   const auto* task = std::get_if<ForceFieldOptions>(&recipe.task.task);
-  if (task == nullptr || task->energy_weight <= 0 || !learns_forces(*task)) {
-    return "";
+  const Interface& interface = train.schema().interface;
+  if (task == nullptr || interface.grid || interface.group || interface.dimension != 3) {
+    return {};
   }
   const auto* part = dynamic_cast<const Subset*>(&train);
   const Dataset& all = part != nullptr ? part->whole() : train;
   const at::NoGradGuard no_grad;
-  TrajectoryWork work;
-  const int64_t frames = std::min(all.size(), kMostFrames);
-  for (int64_t begin = 0; begin < frames && !work.enough(); begin += kChunk) {
-    std::vector<int64_t> samples(static_cast<size_t>(std::min(kChunk, frames - begin)));
+  const ToldUnits told = told_units(recipe.data);
+  UnitDoubts doubts(told.energy, told.stress);
+  const auto elements = elements_of(interface);
+  for (int64_t begin = 0; begin < all.size() && !doubts.enough(); begin += kChunk) {
+    std::vector<int64_t> samples(static_cast<size_t>(std::min(kChunk, all.size() - begin)));
     std::iota(samples.begin(), samples.end(), begin);
-    const Batch batch = all.batch(samples);
-    const auto* points = std::get_if<Points>(&batch.input);
-    const auto energy = batch.labels.find("energy"), forces = batch.labels.find("forces");
-    if (points == nullptr || points->dimension() != 3 || energy == batch.labels.end() ||
-        forces == batch.labels.end()) {
-      return "";
-    }
-    add_frames(work, *points, energy->second, forces->second);
+    add_frames(doubts, all.batch(samples), elements, *task);
   }
-  const auto law = work.law();
-  if (law && law->is_wrong()) {
-    const std::string table = table_of(recipe.data);
-    return text(path_of(recipe.data),
-                ": energies and forces seem not to be of one system of units: ", work_fault(*law, table));
+  std::vector<std::string> lines;
+  for (const UnitDoubt& doubt : doubts.doubts(told.table)) {
+    lines.push_back(text(path_of(recipe.data), ": ", doubt.line));
   }
-  return "";
+  return lines;
 }
 
 }  // namespace weyl

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "weyl/carriers/dataset.h"
 #include "weyl/train/loop/checkpoint.h"
@@ -15,10 +16,9 @@ namespace weyl {
 /// evenly spread are looked at.
 std::string check_axes(const SavedModel& saved, const Splits& data);
 
-/// Warns, before a training of task force_field that learns both, that energies and forces seem to be of two systems of
-/// units, or that their signs do not fit (data/atoms/trajectory_work.h). The line has the likely units; empty: nothing
-/// is known. It is a guess from frames that follow one another: the training samples, or the whole file that they were
-/// drawn from, in its order.
-std::string warning_about_forces(const Recipe& recipe, const Dataset& train);
+/// Warnings, before a training of task force_field, about energies, forces and stresses that are likely of other units
+/// than they are read in, or whose signs do not fit (data/atoms/unit_doubts.h). The lines have the likely units. They are
+/// guesses from the first frames of the training samples, or of the whole file that those were drawn from, in its order.
+std::vector<std::string> warnings_about_units(const Recipe& recipe, const Dataset& train);
 
 }  // namespace weyl

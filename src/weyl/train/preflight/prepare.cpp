@@ -171,9 +171,7 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const Recipe
     if (source) {
       p.saved.interface = interface_from(*source, p.saved.interface, from);
     }
-    if (std::string warning = warning_about_forces(recipe, *p.data.train); !warning.empty()) {
-      p.likely_faults.push_back(std::move(warning));
-    }
+    std::ranges::move(warnings_about_units(recipe, *p.data.train), std::back_inserter(p.likely_faults));
   }
   p.recipe = recipe;
   for (const Quantity& label : p.data.train->schema().labels) {
