@@ -1,6 +1,8 @@
 // Rigid bodies in motion, as `weyl config new` sees them.
-#include "weyl/data/base/draft.h"
+#include <cmath>
+
 #include "weyl/core/check.h"
+#include "weyl/data/base/draft.h"
 #include "weyl/data/bodies/files.h"
 #include "weyl/data/bodies/options.h"
 
@@ -14,8 +16,8 @@ FoundData RigidBodyFiles::draft(const std::string& path) {
   found.family = FoundData::Family::bodies;
   const Splits splits = open_set(RigidBodiesDataOptions{.path = path});
   count_samples(found, splits, path);
-  found.what = text(found.samples, " training samples of rigid bodies, of ",
-                    static_cast<int64_t>(found.mean_tokens + 0.5), " triangles on average");
+  found.what = text(found.samples, " training samples of rigid bodies, of ", std::llround(found.mean_tokens),
+                    " triangles on average");
   found.tasks = {{"rigid_motion", "motion"}};
   found.write_data = [path](ConfigDraft& draft, const std::string&, const std::string&) {
     write_set(draft, "rigid_bodies", path);

@@ -41,7 +41,7 @@ void write_image_input(ConfigDraft& draft, const std::string& system) {
 
 template <class Options>
 FoundData drafted_images(const Options& options, const std::string& label,
-                         std::function<void(ConfigDraft&, const Classes&)> write_keys) {
+                         const std::function<void(ConfigDraft&, const Classes&)>& write_keys) {
   const std::string set = Options::name_in_config, path = options.path;
   const Splits splits = open_set(options);
   FoundData found;
