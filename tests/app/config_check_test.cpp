@@ -117,8 +117,40 @@ name = "classification"
 [model]
 system = "platonic"
 )";
-  const Outcome out = weyl_program("config check c.toml", folder);
-  EXPECT_EQ(out.code, 0) << out.err;
+  for (const char* overrides :
+       {"", " 'task.classification.class_weights=[1,1,2]'", " train.best=accuracy_2",
+        " 'task.classification.names=[\"a\",\"b\",\"c\"]' 'task.classification.class_weights=[1,1,2]'"}) {
+    const Outcome out = weyl_program(std::string("config check c.toml") + overrides, folder);
+    EXPECT_EQ(out.code, 0) << overrides << out.err;
+  }
+  // A number that is given holds, and names and weights are of the same classes.
+  for (const char* overrides :
+       {" data.clouds.classes=2 'task.classification.class_weights=[1,1,2]'",
+        " 'task.classification.names=[\"a\",\"b\"]' 'task.classification.class_weights=[1,1,2]'"}) {
+    EXPECT_EQ(weyl_program(std::string("config check c.toml") + overrides, folder).code, 2) << overrides;
+  }
+}
+
+TEST(ConfigCheck, AsksForNoFilesOfImages) {
+  const std::string folder = scratch("config-check-images");
+  std::ofstream(folder + "/c.toml") << R"([data]
+set = "images"
+[data.images]
+path = "nowhere"
+[task]
+name = "classification"
+[model]
+system = "steerable"
+[model.steerable]
+orders = 3
+stages = [{ middle = 4, channels = 4, kernel = 5, pool = 2 }]
+encoder = { depth = 1, heads = 4 }
+)";
+  for (const char* overrides : {"", " 'task.classification.class_weights=[1,1,2]'",
+                                " data.images.target=mask task.name=segmentation"}) {
+    const Outcome out = weyl_program(std::string("config check c.toml") + overrides, folder);
+    EXPECT_EQ(out.code, 0) << overrides << out.err;
+  }
 }
 
 }  // namespace config_check_test

@@ -132,7 +132,8 @@ TEST(EvalData, AVirialStandsForAStress) {
   const auto error = [&](const std::string& call) {
     const Outcome outcome = weyl_program("eval run --threads 1 --json --data " + call, folder);
     EXPECT_EQ(outcome.code, exit_done) << call << "\n" << outcome.err;
-    const Json* metric = Json::parse(outcome.out, "stdout").find("metrics")->find("stress_mae");
+    const Json report = Json::parse(outcome.out, "stdout");
+    const Json* metric = report.find("metrics")->find("stress_mae");
     EXPECT_NE(metric, nullptr) << outcome.out;
     return metric == nullptr ? -1 : metric->find("value")->number_or(-1);
   };
@@ -146,6 +147,18 @@ TEST(EvalData, AVirialStandsForAStress) {
   const Outcome named = weyl_program("eval run --data vi.xyz data.molecules.stress=REF_stress", folder);
   EXPECT_EQ(named.code, exit_data);
   EXPECT_NE(named.err.find("no frame has 'REF_stress'"), std::string::npos) << named.err;
+}
+
+/// Frames without a period have no stress, whatever virial they say.
+TEST(EvalData, AVirialWithoutAVolumeIsNone) {
+  std::string frames = contents(curves);
+  const std::string virial = " virial=\"1 0 0 0 1 0 0 0 1\" energy=";
+  for (size_t at = 0; (at = frames.find(" energy=", at)) != std::string::npos; at += virial.size()) {
+    frames.replace(at, 8, virial);
+  }
+  std::ofstream(trained() + "/virial.xyz") << frames;
+  const double plain = error_in(weyl_program("eval run --data curves.xyz --threads 1 --json", trained()));
+  EXPECT_EQ(error_in(weyl_program("eval run --data virial.xyz --threads 1 --json", trained())), plain);
 }
 
 TEST(EvalData, PredictTakesTheKeysOfItsFileToo) {

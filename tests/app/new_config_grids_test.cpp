@@ -106,7 +106,7 @@ TEST(NewConfig, OfVolumesOfSeveralSizesAndSpacings) {
   ASSERT_EQ(drafted.code, 0) << drafted.err;
   has(drafted.err, " spacings, from 1 x 1 x ");
   has_not(drafted.out, "of 45 voxels along an axis");
-  has(drafted.out, " to 1");  // of sizes, in the head of the file
+  has(drafted.out, " training volumes of 13 x 13 x 13 to ");
   trained(folder, "mixed");
   const Outcome inspected = weyl_program("data inspect mixed", folder);
   has(inspected.out + inspected.err, " spacings, from 1 x 1 x ");

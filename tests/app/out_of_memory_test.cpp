@@ -77,7 +77,7 @@ TEST_F(OutOfMemory, AThreadThatCannotBeStartedIsOneLine) {
   if (std::system((as + "true").c_str()) != 0) {
     GTEST_SKIP() << "nobody but the superuser can be had here";
   }
-  const std::string shell = "cd '" + place + "'; " + as + "sh -c 'ulimit -u 1; exec \"" + WEYL_BINARY_DIR +
+  const std::string shell = "cd '" + place + "'; " + as + "bash -c 'ulimit -u 1; exec \"" + WEYL_BINARY_DIR +
                             "/bin/weyl\" audit ../run --samples 4 --threads 3 --quiet' >out.txt 2>err.txt";
   const int status = std::system(shell.c_str());
   ASSERT_TRUE(WIFEXITED(status)) << shell;

@@ -156,6 +156,25 @@ TEST(PredictFrames, SeveralModelsGiveMeanAndDeviationInTheFilesUnits) {
   EXPECT_NEAR(value_of(other, "weyl_energy_std"), factor * value_of(both, "weyl_energy_std"), 1e-6);
 }
 
+TEST(PredictFrames, UnitsThatNobodyReadsAreWarnedOfUntilTheKeysSayThem) {
+  const std::string folder = prepared("predict-unread-units");
+  const Outcome trained = weyl_program("train c.toml train.steps=1 --out run " + periodic_model, folder);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  std::ofstream(folder + "/metal.xyz")
+      << "3\nProperties=species:S:1:pos:R:3 units=metal\nO 0 0 0\nH 1 0 0\nH 0 1.1 0\n";
+  const auto warned = [&](const std::string& keys) {
+    const Outcome done = weyl_program("predict run metal.xyz --out out.xyz --force " + keys, folder);
+    EXPECT_EQ(done.code, 0) << done.err;
+    return done.err;
+  };
+  const std::string energy = "data.molecules.energy_unit=eV ", length = "data.molecules.length_unit=Angstrom";
+  EXPECT_NE(warned("").find("say what is meant by data.molecules.energy_unit, .length_unit"),
+            std::string::npos);
+  EXPECT_NE(warned(energy).find("'units' = 'metal', which is not read: lengths are taken"),
+            std::string::npos);
+  EXPECT_EQ(warned(energy + length).find("is not read"), std::string::npos);
+}
+
 using Matrix = std::array<double, 9>;
 
 /// x -> (1 + e) x of places and lattice vectors.

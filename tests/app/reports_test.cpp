@@ -166,6 +166,15 @@ TEST(Reports, UnitsThatTheFilesSayAreNotDenied) {
   has(asked, "stress_unit = \"eV/Angstrom^3\"");
   has(asked, "the files say 'forces_units' = 'metal', which is not read; put theirs");
   has(asked, "force_unit = \"eV/Angstrom\"");
+  // What the files say of forces alone is not nothing.
+  std::string forces = contents(reports + "11_stress_in_GPa_nothing_said.xyz");
+  for (size_t at = 0; (at = forces.find(" energy=", at)) != std::string::npos; at += 22) {
+    forces.insert(at, " forces_units=metal");
+  }
+  put(folder + "/forces.xyz", forces);
+  const Outcome of_forces = weyl_program("config new --data forces.xyz", folder);
+  has(of_forces.out, "the files say no unit of lengths");
+  has_not(of_forces.out, "the files say none");
 }
 
 /// The warnings that doubt a unit, a line each without what stands before "energies" or "stresses".

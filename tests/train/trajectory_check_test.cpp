@@ -96,7 +96,40 @@ TEST_F(TrajectoryCheck, IsOfTrainingsThatLearnBoth) {
   task.forces = ForceSource::none;
   recipe.task.task = task;
   EXPECT_EQ(fault(o), "");
+  task = {};
+  task.force_weight = 0;
+  recipe.task.task = task;
+  EXPECT_EQ(fault(o), "");
   recipe.task.task = PropertyOptions{.targets = {"energy"}};
+  EXPECT_EQ(fault(o), "");
+}
+
+/// Stresses whose unit nobody gives are read in those of energies and lengths.
+TEST_F(TrajectoryCheck, DoubtsStressesInTheUnitsThatTheyAreReadIn) {
+  MoleculesDataOptions o;
+  o.path = WEYL_SOURCE_DIR "/tests/fixtures/reports/11_stress_in_GPa_nothing_said.xyz";
+  ForceFieldOptions task;
+  task.energy_weight = 0;
+  task.stress = true;
+  recipe.task.task = task;
+  const std::string line = "stresses seem to be in GPa, not ",
+                    advice = "(data.molecules: stress_unit = \"GPa\")";
+  EXPECT_NE(fault(o).find(line + "eV/Angstrom^3: "), std::string::npos) << fault(o);
+  EXPECT_TRUE(fault(o).ends_with(advice)) << fault(o);
+  o.energy_unit = "Hartree";
+  o.force_unit = "eV/Angstrom";
+  EXPECT_NE(fault(o).find(line + "Hartree/(Angstrom)^3: "), std::string::npos) << fault(o);
+  EXPECT_TRUE(fault(o).ends_with(advice)) << fault(o);
+  o.stress_unit = "GPa";
+  EXPECT_EQ(fault(o), "");
+  // Forces that are not learned are what a stress is compared with; a stress that is not learned is no matter.
+  o.stress_unit.clear();
+  task.force_weight = 0;
+  recipe.task.task = task;
+  EXPECT_TRUE(fault(o).ends_with(advice)) << fault(o);
+  task.force_weight = 1;
+  task.stress_weight = 0;
+  recipe.task.task = task;
   EXPECT_EQ(fault(o), "");
 }
 

@@ -243,6 +243,21 @@ class WaitingFrames {
   int64_t atoms_ = 0;
 };
 
+/// A layout of the units alone that overrides say: the others are those of the files that the model was trained on.
+FrameLayout units_said(const FrameLayout& layout, const std::vector<std::string>& overrides) {
+  const auto said = [&](const char* key, const std::string& unit) {
+    const std::string begin = text(layout.option, ".", key, "=");
+    const bool named =
+        std::ranges::any_of(overrides, [&](const std::string& item) { return item.starts_with(begin); });
+    return named ? unit : std::string();
+  };
+  return {.option = layout.option,
+          .energy_unit = said("energy_unit", layout.energy_unit),
+          .length_unit = said("length_unit", layout.length_unit),
+          .force_unit = said("force_unit", layout.force_unit),
+          .stress_unit = said("stress_unit", layout.stress_unit)};
+}
+
 }  // namespace
 
 PredictedFrames predict_frames(FilePredictor& predictor, FrameReader& reader,
@@ -254,8 +269,7 @@ PredictedFrames predict_frames(FilePredictor& predictor, FrameReader& reader,
   predictor.give_stress();
   WaitingFrames waiting(predictor, layout, reader, calls.warn);
   PredictedFrames result;
-  // Units that the layout has are those of the files that the model was trained on.
-  bool warned = !calls.warn, units_said = !calls.warn;
+  bool warned = !calls.warn, units_told = !calls.warn;
   const auto predicts = [&](const char* name) { return find_quantity(predictor.outputs(), name) != nullptr; };
   AtomsFrame frame;
   const auto flush = [&] {
@@ -278,14 +292,14 @@ PredictedFrames predict_frames(FilePredictor& predictor, FrameReader& reader,
         warned = true;
       }
     }
-    if (!units_said && !reader.unread_units().empty()) {
+    if (!units_told && !reader.unread_units().empty()) {
       const std::string warning =
-          unread_units_warning({.option = layout.option}, reader.unread_units(), units_of(layout, reader),
-                               predicts("forces"), predicts("stress"));
+          unread_units_warning(units_said(layout, calls.overrides), reader.unread_units(),
+                               units_of(layout, reader), predicts("forces"), predicts("stress"));
       if (!warning.empty()) {
         calls.warn(text(reader.where(), ": ", warning));
       }
-      units_said = true;
+      units_told = true;
     }
     if (!waiting.has_room_for(frame)) {
       flush();

@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "weyl/carriers/atoms_frame.h"
 #include "weyl/data/atoms/frame_layout.h"
@@ -11,6 +12,7 @@ namespace weyl {
 
 struct FrameCalls : PredictorCalls {
   std::function<void(const std::string&)> warn;  // a warning about the frames, of each kind at most once
+  std::vector<std::string> overrides;            // data.molecules.KEY=VALUE, said of these frames
 };
 
 struct PredictedFrames {

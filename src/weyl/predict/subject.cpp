@@ -96,12 +96,46 @@ Subject build_subject(Recipe recipe, at::Device device, std::optional<at::Scalar
   return subject;
 }
 
+namespace {
+
+/// Whether only the files of a set say how many classes there are.
+bool leaves_classes_to_files(const DataOptions& data) {
+  return std::visit(
+      [](const auto& o) {
+        if constexpr (requires { o.classes; }) {
+          return o.classes == 0;
+        }
+        return false;
+      },
+      data.set);
+}
+
+/// The fewest classes that a task speaks of; two where it speaks of none.
+int64_t classes_of_task(const TaskOptions& task) {
+  int64_t classes = 2;
+  const auto at_least = [&](int64_t count) { classes = std::max(classes, count); };
+  std::visit(
+      [&](const auto& o) {
+        if constexpr (requires { o.class_weights; }) {
+          at_least(std::ssize(o.names));
+          at_least(std::ssize(o.class_weights));
+        }
+        if constexpr (requires { o.regions; }) {
+          for (const Region& region : o.regions) {
+            std::ranges::for_each(region.labels, [&](int64_t label) { at_least(label + 1); });
+          }
+        }
+      },
+      task.task);
+  return classes;
+}
+
+}  // namespace
+
 std::vector<std::string> check_model(Recipe recipe, const Systems& systems) {
-  if (auto* clouds = std::get_if<CloudsDataOptions>(&recipe.data.set);
-      clouds != nullptr && clouds->classes == 0) {
-    // Only the files say how many there are: any number does, to build the model.
-    const auto* task = std::get_if<ClassificationOptions>(&recipe.task.task);
-    clouds->classes = task != nullptr ? std::max<int64_t>(2, std::ssize(task->names)) : 2;
+  const bool guessed = leaves_classes_to_files(recipe.data);
+  if (guessed) {  // any number that the task allows does, to build the model
+    recipe.data = count_classes(std::move(recipe.data), classes_of_task(recipe.task));
   }
   const std::vector<std::string> known = recipe.warnings;
   const Subject subject = build_subject(std::move(recipe), at::kMeta, std::nullopt, systems);
@@ -110,7 +144,7 @@ std::vector<std::string> check_model(Recipe recipe, const Systems& systems) {
       !subject.recipe.interface || std::holds_alternative<TensorsDataOptions>(subject.recipe.data.set);
   if (trains && subject.task != nullptr) {
     require_labels(*subject.task, subject.schema);
-    if (!train.best.empty()) {
+    if (!train.best.empty() && !guessed) {  // a metric may be of a class that only the files show
       const BestMetric best(train.best, *subject.task,
                             subject.task->meter(subject.model->interface)->names(subject.schema));
     }

@@ -202,6 +202,24 @@ TEST(InspectFrames, WarnsOfForcesThatDoNotFitTheEnergies) {
   EXPECT_NE(warning(frames, "energy_unit=eV force_unit=Hartree/Bohr"), "");
 }
 
+TEST(InspectFrames, DoubtsTheUnitsThatItHasRead) {
+  std::string file;
+  const auto reader =
+      open_frames(WEYL_SOURCE_DIR "/tests/fixtures/reports/11_stress_in_GPa_nothing_said.xyz");
+  for (AtomsFrame frame; reader->next(frame);) {
+    append_extended_xyz(file, frame);
+  }
+  const std::string units = " energy_unit=Hartree force_unit=eV/Angstrom";
+  for (size_t at = 0; (at = file.find(" energy=", at)) != std::string::npos; at += units.size() + 2) {
+    file.insert(at, units);
+  }
+  std::string all;
+  for (const std::string& warning : inspect_text(file).warnings) {
+    all += warning + "\n";
+  }
+  EXPECT_NE(all.find("stresses seem to be in GPa, not Hartree/"), std::string::npos) << all;
+}
+
 TEST(InspectFrames, GoesOnPastABadFile) {
   const Folder folder;
   const std::string good = "2\nenergy=-1\nO 0 0 0\nH 0 0 1\n";

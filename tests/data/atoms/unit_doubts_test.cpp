@@ -107,6 +107,29 @@ TEST(UnitDoubts, StressesThatSayNothing) {
   EXPECT_EQ(doubted(frames), "");
 }
 
+/// A large cell of diamond under shears of up to 2 %, which add more to the stress than the motion of its atoms does.
+TEST(UnitDoubts, StrainedFramesAreNotOfOneCell) {
+  constexpr size_t atoms = 216;
+  constexpr double length = 10.7, modulus = 3.7;  // Angstrom, eV/Angstrom^3
+  std::vector<WorkFrame> frames;
+  for (const double shear :
+       {0.0, 0.0095, -0.0095, 0.012, -0.012, 0.0145, -0.0145, 0.017, -0.017, 0.0195, -0.0195}) {
+    WorkFrame frame{.kinds = std::vector<int64_t>(atoms, 6),
+                    .positions = std::vector<double>(3 * atoms),
+                    .cell = std::array{length, shear * length, 0.0, 0.0, length, 0.0, 0.0, 0.0, length},
+                    .pbc = {true, true, true},
+                    .energy = NAN,
+                    .forces = std::vector<double>(3 * atoms),
+                    .stress = std::array{0.001, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, -0.001}};
+    for (size_t i = 0; i < atoms; ++i) {
+      frame.forces[3 * i] = i % 2 == 0 ? 0.16 : -0.16;
+    }
+    (*frame.stress)[1] = (*frame.stress)[3] = modulus * shear;
+    frames.push_back(std::move(frame));
+  }
+  EXPECT_EQ(doubted(frames), "");
+}
+
 /// Small molecules whose total energies, of all electrons, are in a unit.
 std::vector<WorkFrame> molecules(const std::string& unit, double part = 1) {
   struct Molecule {

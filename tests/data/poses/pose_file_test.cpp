@@ -135,6 +135,18 @@ TEST(PoseFile, ColumnsAreFoundByTheirNames) {
     EXPECT_EQ(found.matrices, wanted.matrices) << file;
     EXPECT_EQ(found.times, wanted.times) << file;
   }
+  // An r is of the quaternion only where no other one nor a matrix is named.
+  const auto turned_at = [](const std::string& names, const std::string& row) {
+    return parse_poses(names + row, "x").matrices;
+  };
+  const auto one = turned_at("", "0 1 2 3 0.6 0 0 0.8");
+  EXPECT_EQ(turned_at("t,x,y,z,rx,ry,rz,rw\n", "0,1,2,3,0.6,0,0,0.8\n"), one);
+  EXPECT_EQ(turned_at("t,px,py,pz,qx,qy,qz,qw,vx,vy,vz,rx,ry,rz\n", "0,1,2,3,0.6,0,0,0.8,7,7,7,8,8,8\n"),
+            one);
+  EXPECT_EQ(turned_at("t,rx,ry,rz,rw,px,py,pz,qx,qy,qz,qw\n", "0,7,7,7,7,1,2,3,0.6,0,0,0.8\n"), one);
+  EXPECT_EQ(turned_at("t,x,y,z,r11,r12,r13,r21,r22,r23,r31,r32,r33,rx,ry,rz\n",
+                      "0,1,2,3,1,0,0,0,1,0,0,0,1,8,8,8\n"),
+            turned_at("", "0 1 2 3 0 0 0 1"));
   // Matrices: nine numbers beside a place, or twelve, counted from 0 or 1; without a time they are KITTI's.
   const std::string nine = "stamp,r11,r12,r13,r21,r22,r23,r31,r32,r33,tx,ty,tz\n5,0,-1,0,1,0,0,0,0,1,7,8,9\n";
   const std::string twelve = "r00,r01,r02,r03,r10,r11,r12,r13,r20,r21,r22,r23\n0,-1,0,7,1,0,0,8,0,0,1,9\n";
@@ -240,7 +252,11 @@ TEST(PoseFile, AHeaderThatNamesARotationIsObeyedOrRefused) {
   EXPECT_EQ(fault("t,x,y,z,rot_x,rot_y,rot_z,w\n0,1,2,3,1,0,0,0\n"),
             wanted + angles + "'rot_x', 'rot_y', 'rot_z'");
   EXPECT_EQ(fault("t,east,north,up,qw,qx,qy,qz\n0,1,2,3,1,0,0,0\n"),
-            wanted + "; of the rotation it names 'qx', 'qy', 'qz', 'qw'");
+            wanted + "; it names no translation; of the rotation it names 'qx', 'qy', 'qz', 'qw'");
+  EXPECT_EQ(
+      fault("t,gt_x,gt_y,gt_z,gt_qx,gt_qy,gt_qz,gt_qw\n0,1,2,3,0,0,0,1\n"),
+      wanted + "; it names no translation; of the rotation it names 'gt_qx', 'gt_qy', 'gt_qz', 'gt_qw'");
+  EXPECT_EQ(fault("t,x,y,z,rx,ry,rz\n0,1,2,3,0,0,0\n"), wanted + angles + "'rx', 'ry', 'rz'");
   EXPECT_EQ(fault("t,x,y,z,q0,q1,q2,q3\n0,1,2,3,1,0,0,0\n"), wanted + ", got 't,x,y,z,q0,q1,q2,q3'");
   EXPECT_EQ(fault("mol,a,b,c,d,e,f,g\n0,1,2,3,1,0,0,0\n"), wanted + ", got 'mol,a,b,c,d,e,f,g'");
   EXPECT_EQ(fault("t,a.x,a.y,a.z,a.qw,a.qx,a.qy,a.qz,b.qw,b.qx,b.qy,b.qz\n0,1,2,3,1,0,0,0,1,0,0,0\n"),

@@ -78,7 +78,7 @@ std::string latex_text(std::string_view words) {
         out += "\\textbar{}";
         break;
       case '"':
-        out += "\\textquotedbl{}";
+        out += "{\\ttfamily\\char34}";  // \\textquotedbl is no letter of the usual encoding
         break;
       case '`':
         out += "\\textasciigrave{}";
@@ -138,7 +138,9 @@ std::string markdown_of(const std::vector<Table>& tables) {
 std::string csv_of(const std::vector<Table>& tables) {
   std::string out;
   for (const Table& table : tables) {
-    out += (out.empty() ? "# " : "\n# ") + visible(table.title) + "\n";
+    if (tables.size() > 1) {
+      out += (out.empty() ? "# " : "\n# ") + visible(table.title) + "\n";
+    }
     for (const std::vector<std::string>& row : with_spreads_apart(table).rows) {
       for (size_t c = 0; c < row.size(); ++c) {
         // What is not known is empty, and a number below zero is no formula.

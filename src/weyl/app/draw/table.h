@@ -21,7 +21,7 @@ std::string with_spread(const std::string& mean, const std::string& spread);
 std::string html_of(const std::vector<Table>& tables);
 /// GitHub's tables.
 std::string markdown_of(const std::vector<Table>& tables);
-/// Headings stand in lines that begin with #. A column of numbers with spreads (with_spread) becomes two: the number, and
+/// Headings of several tables stand in lines that begin with #; one alone is a plain table. A column of numbers with spreads (with_spread) becomes two: the number, and
 /// "NAME, spread".
 std::string csv_of(const std::vector<Table>& tables);
 /// A `table` with a `tabular` each, which need no package; of UTF-8, as LaTeX takes it.

@@ -177,7 +177,7 @@ int run(const AuditCommand& command, const Systems& systems) {
   const std::vector<std::string> summary =
       summary_of(report, model.symmetry_for(samples.input),
                  task != nullptr ? task->predictions(model.interface) : model.interface.outputs,
-                 subject.trained && subject.recipe.train.augment != Augmentation::none);
+                 subject.recipe.train.augment != Augmentation::none);
   if (command.output.json) {
     Json sentences = Json::array();
     for (const std::string& sentence : summary) {

@@ -190,7 +190,8 @@ std::vector<SeedGroup> seed_groups(const std::vector<ComparedRun>& runs) {
   std::vector<SeedGroup> groups;
   for (size_t i = 0; i < runs.size(); ++i) {
     const auto takes = [&](const SeedGroup& group) {
-      return runs[group.runs.front()].config == runs[i].config &&
+      const ComparedRun& first = runs[group.runs.front()];
+      return first.config == runs[i].config && first.trained_on == runs[i].trained_on &&
              std::ranges::none_of(group.runs, [&](size_t other) { return runs[other].seed == runs[i].seed; });
     };
     const auto found = std::ranges::find_if(groups, takes);
@@ -223,6 +224,8 @@ Read read_run(const std::string& path) {
   if (const Json* data = environment.find("data")) {
     read.data = *data;
   }
+  const Json* contents = at(read.data, {"train", "contents"});
+  run.trained_on = contents != nullptr ? contents->string_or("") : "";
   const Json* tokens = at(read.data, {"train", "tokens"});
   read_curve(run, tokens != nullptr ? std::optional(tokens->number_or(0)) : std::nullopt, read.summary);
   read.result = json_of(path + "/result.json");
@@ -593,7 +596,16 @@ std::vector<std::string> write_comparison(const Comparison& comparison, const st
   make_folder(folder);
   const std::string curves = folder + "/learning_curves", name = folder + "/compare";
   const Panels panels = learning_curves(comparison);
-  draw(panels, curves);
+  std::vector<std::string> files = table_files(name);
+  files.push_back(name + ".html");
+  std::string picture;
+  try {
+    draw(panels, curves);
+    picture = html_picture(contents_of(curves + ".svg"), panels.title);
+    files.insert(files.begin(), {curves + ".png", curves + ".svg"});
+  } catch (const Error& error) {  // page and tables need no gnuplot
+    warn(text("no learning curves are drawn: ", error.what()));
+  }
   Table runs{"The runs", "", {{"run", "folder", "seed", "system"}}};
   std::string call = "weyl compare";
   for (const ComparedRun& run : comparison.runs) {
@@ -605,14 +617,10 @@ std::vector<std::string> write_comparison(const Comparison& comparison, const st
   for (const std::string& note : comparison.notes) {
     body += "<p>" + html_text(note) + "</p>\n";
   }
-  body += html_of({tables[0]}) + html_picture(contents_of(curves + ".svg"), panels.title) +
-          html_of({tables[1]}) + html_lines(call + " --out " + shell_word(folder));
+  body += html_of({tables[0]}) + picture + html_of({tables[1]}) +
+          html_lines(call + " --out " + shell_word(folder));
   write_file_atomically(name + ".html", html_page(tables[0].title, body), Existing::replace_link);
-  write_tables(tables, name, Existing::replace_link);
-  std::vector<std::string> files{curves + ".png", curves + ".svg", name + ".html"};
-  for (const std::string& file : table_files(name)) {
-    files.push_back(file);
-  }
+  write_tables({tables[0]}, name, Existing::replace_link);
   return files;
 }
 

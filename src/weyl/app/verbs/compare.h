@@ -25,8 +25,9 @@ struct ComparedRun {
   std::map<std::string, std::pair<double, std::string>> metrics;  // of `split`: value, unit
   std::string headline;                                           // the metric that picked the best model
   std::string config;                                             // as resolved, but for train.seed
-  int64_t seed = 0;                                               // train.seed
-  std::string data;  // what tells the data of `split` from others; empty: not known
+  std::string trained_on;  // what tells its training data from others; empty: not known
+  int64_t seed = 0;        // train.seed
+  std::string data;        // what tells the data of `split` from others; empty: not known
   struct Point {
     double step = 0;
     std::optional<double> seconds, flops;

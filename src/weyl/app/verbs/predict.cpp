@@ -187,9 +187,10 @@ Predicted into_frames(const PredictCommand& command, const Overwrite& overwrite,
   check_no_facts(command.as_is);
   const auto reader = open_frames(frames_path(command.data));
   ExtendedXyzWriter out(command.out, overwrite.at(command.out));
-  const PredictedFrames done = predict_frames(
-      predictor, *reader, [&](const AtomsFrame& frame) { out.write(frame); },
-      calls_for<FrameCalls>(progress));
+  auto calls = calls_for<FrameCalls>(progress);
+  calls.overrides = command.overrides;
+  const PredictedFrames done =
+      predict_frames(predictor, *reader, [&](const AtomsFrame& frame) { out.write(frame); }, calls);
   if (!done.stopped) {
     out.commit();
   }

@@ -95,13 +95,13 @@ std::string what_files_say(const Frames& all, const Labels& labels, const char* 
     return (of == UnitOf::energy && doubt.key == "energy_unit") ||
            (of == UnitOf::stress && doubt.key == "stress_unit");
   };
-  if (const auto doubt = std::ranges::find_if(all.unit_doubts, doubted); doubt != all.unit_doubts.end()) {
-    return text("likely ", doubt->unit, ", by a guess from the numbers alone");
-  }
   if (const std::string unread = unread_of(all.unread_units, of); !unread.empty()) {
     return text("the files say ", unread, ", which is not read");
   }
-  bool some = !all.length_unit.empty();
+  if (const auto doubt = std::ranges::find_if(all.unit_doubts, doubted); doubt != all.unit_doubts.end()) {
+    return text("likely ", doubt->unit, ", by a guess from the numbers alone");
+  }
+  bool some = !all.length_unit.empty() || !all.unread_units.empty();
   for (const Key* key : {labels.energy, labels.forces, labels.stress}) {
     some = some || (key != nullptr && !key->unit.empty());
   }
@@ -146,7 +146,8 @@ void write_labels(ConfigDraft& draft, const Frames& all, const Labels& labels) {
     if (lower(labels.forces->name).find("grad") != std::string::npos) {
       draft.set("force_sign", "gradient", "by its name");
     }
-    if (is_unread(all.unread_units, UnitOf::force)) {
+    const bool alone = labels.energy == nullptr && labels.forces->unit.empty();  // write_units says theirs
+    if (is_unread(all.unread_units, UnitOf::force) && !alone) {
       draft.set("force_unit", "eV/Angstrom",
                 what_files_say(all, labels, "forces", UnitOf::force) + "; put theirs: Hartree/Bohr, ...");
     }

@@ -10,6 +10,7 @@
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
 #include "weyl/data/atoms/atom_inputs.h"
+#include "weyl/data/atoms/inspect_frames.h"
 #include "weyl/data/atoms/potential_keys.h"
 
 namespace weyl {
@@ -226,8 +227,10 @@ FrameUnits units_of(const FrameLayout& layout, const FrameReader& reader) {
                    first(layout.length_unit, reader.unit_of("pos"), "Angstrom"),
                    {},
                    {}};
+  units.says_energy = !reader.stated_unit_of("energy").empty();
+  units.says_length = !reader.stated_unit_of("pos").empty();
   // What a file says of its energies it says of its forces and stress.
-  const bool by_energy = !reader.stated_unit_of("energy").empty();
+  const bool by_energy = units.says_energy;
   const bool asked = !layout.energy_unit.empty() || !layout.length_unit.empty();
   const auto derived = [&](std::string given, const char* name, UnitOf of, const char* option,
                            const std::string& usual) {
@@ -248,39 +251,12 @@ FrameUnits units_of(const FrameLayout& layout, const FrameReader& reader) {
 
 std::string unread_units_warning(const FrameLayout& layout, std::span<const UnreadUnit> unread,
                                  const FrameUnits& units, bool forces, bool stress) {
-  struct Thing {
-    UnitOf of;
-    const char* things;
-    const std::string& unit;
-    const char* option;
-    bool open;  // whether there are some and no option says their unit
-  };
-  const Thing all[] = {
-      {UnitOf::energy, "energies", units.energy, "energy_unit", layout.energy_unit.empty()},
-      {UnitOf::length, "lengths", units.length, "length_unit", layout.length_unit.empty()},
-      {UnitOf::force, "forces", units.forces, "force_unit", forces && layout.force_unit.empty()},
-      {UnitOf::stress, "stresses", units.stress, "stress_unit", stress && layout.stress_unit.empty()}};
-  std::vector<UnreadUnit> said;
-  std::string taken, options;
-  for (const Thing& thing : all) {
-    const bool total = thing.of == UnitOf::energy || thing.of == UnitOf::length;
-    bool doubtful = false;
-    for (const UnreadUnit& unit : unread) {
-      if (thing.open && (unit.of == thing.of || (unit.of == UnitOf::other && total))) {
-        doubtful = true;
-        if (std::ranges::find(said, unit) == said.end()) {
-          said.push_back(unit);
-        }
-      }
-    }
-    if (doubtful) {
-      taken += text(taken.empty() ? "" : ", ", thing.things, " are taken to be in ", thing.unit);
-      options += text(options.empty() ? layout.option + "." : ", .", thing.option);
-    }
-  }
-  return said.empty() ? ""
-                      : text("says ", unread_line(said), ", which is not read: ", taken,
-                             "; say what is meant by ", options);
+  return unread_units_line(unread,
+                           {{{UnitOf::energy, units.energy, layout.energy_unit.empty(), units.says_energy},
+                             {UnitOf::length, units.length, layout.length_unit.empty(), units.says_length},
+                             {UnitOf::force, units.forces, forces && layout.force_unit.empty()},
+                             {UnitOf::stress, units.stress, stress && layout.stress_unit.empty()}}},
+                           layout.option);
 }
 
 }  // namespace weyl

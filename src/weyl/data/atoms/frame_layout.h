@@ -59,7 +59,11 @@ std::vector<std::string> keys_of(const FrameLayout& layout, const Quantity& labe
 /// The units of a file's energies, lengths, forces and stress.
 struct FrameUnits {
   std::string energy, length, forces, stress;
-  bool operator==(const FrameUnits&) const = default;
+  bool says_energy = false, says_length = false;  // whether the file says that unit
+  bool operator==(const FrameUnits& other) const {
+    return energy == other.energy && length == other.length && forces == other.forces &&
+           stress == other.stress;
+  }
 };
 /// Those of forces and stress that follow from the units of energies and lengths.
 std::string force_unit_of(const FrameUnits& units);
@@ -70,7 +74,7 @@ std::string stress_unit_of(const FrameUnits& units);
 FrameUnits units_of(const FrameLayout& layout, const FrameReader& reader);
 
 /// What to say of units that a file says in words nobody reads, and that no option of the layout says: "says ..., which is
-/// not read: ..."; empty: nothing. `units`: those that are taken. `forces`, `stress`: whether it has such numbers.
+/// not read: ..."; empty: nothing. `units`: those that are taken, of units_of. `forces`, `stress`: whether it has such numbers.
 std::string unread_units_warning(const FrameLayout& layout, std::span<const UnreadUnit> unread,
                                  const FrameUnits& units, bool forces, bool stress);
 

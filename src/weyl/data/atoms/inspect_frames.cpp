@@ -112,19 +112,9 @@ class Frames {
       warn(field);
       (f.name == "pos" ? result_.fields : result_.labels).push_back(std::move(f));
     }
-    if (!result_.unread_units.empty()) {
-      std::string options;
-      for (const auto& [of, option] : {std::pair{UnitOf::energy, "energy_unit"},
-                                       {UnitOf::length, "length_unit"},
-                                       {UnitOf::force, "force_unit"},
-                                       {UnitOf::stress, "stress_unit"}}) {
-        const bool unread =
-            is_unread(result_.unread_units, of) || (is_unread(result_.unread_units, UnitOf::other) &&
-                                                    (of == UnitOf::energy || of == UnitOf::length));
-        options += unread ? text(options.empty() ? "data.molecules." : ", .", option) : "";
-      }
-      result_.warnings.push_back(
-          text("units: ", unread_line(result_.unread_units), " is not read; say what is meant by ", options));
+    if (const std::string line = unread_units_line(result_.unread_units, unread_taken_, "data.molecules");
+        !line.empty()) {
+      result_.warnings.push_back(text(unread_where_, ": ", line));
     }
     empty_.warn(result_.warnings, "without atoms");
     without_element_.warn(result_.warnings, "with atoms of no element (X)");
@@ -175,6 +165,8 @@ class Frames {
     result_.filling += filling_ ? 1 : 0;
     if (const auto unread = reader_.unread_units(); unread.size() > result_.unread_units.size()) {
       result_.unread_units.assign(unread.begin(), unread.end());
+      unread_where_ = reader_.where();
+      unread_taken_ = taken_units();
     }
     for (const int z : frame.numbers) {
       ++result_.elements[z];
@@ -228,7 +220,8 @@ class Frames {
     };
     const std::string length(reader_.unit_of("pos")),
         lengths = length.empty() ? "Angstrom" : length, energies = unit(energy, "eV"),
-        unit_of_forces = unit(forces, text(energies, "/(", lengths, ")"));
+        unit_of_forces = unit(forces, text(energies, "/(", lengths, ")")),
+        stresses = unit(stress, text(energies, "/(", lengths, ")^3"));
     const bool virial = stress != nullptr && is_virial_key(stress->name);
     WorkFrame result{.kinds = {frame.numbers.begin(), frame.numbers.end()},
                      .positions = frame.positions,
@@ -236,13 +229,14 @@ class Frames {
                      .pbc = frame.pbc,
                      .energy = NAN};
     try {
+      const double evs = unit_factor(energies, "eV");
       const double angstroms = unit_factor(lengths, "Angstrom");
       std::ranges::for_each(result.positions, [&](double& x) { x *= angstroms; });
       if (result.cell) {
         std::ranges::for_each(*result.cell, [&](double& x) { x *= angstroms; });
       }
       if (const auto e = energy != nullptr ? reals_of(energy->values) : std::nullopt; e && e->size() == 1) {
-        result.energy = e->front() * unit_factor(energies, "eV");
+        result.energy = e->front() * evs;
       }
       if (auto f = forces != nullptr && forces->width == 3 ? reals_of(forces->values) : std::nullopt) {
         const double factor = unit_factor(unit_of_forces, "eV/Angstrom");
@@ -256,9 +250,13 @@ class Frames {
       if (s && s->size() == 9) {
         const double factor =
             virial ? -unit_factor(unit(stress, energies), "eV") / volume_of(rows_of(result.cell->data()))
-                   : unit_factor(unit(stress, text(energies, "/(", lengths, ")^3")), "eV/Angstrom^3");
+                   : unit_factor(stresses, "eV/Angstrom^3");
         std::ranges::transform(*s, result.stress.emplace().begin(), [&](double x) { return factor * x; });
       }
+      const bool plain = virial || same_unit(stresses, "eV/Angstrom^3");
+      doubts_.take_units(energy != nullptr ? energies : "", !result.stress ? ""
+                                                            : plain        ? "eV/Angstrom^3"
+                                                                           : stresses);
     } catch (const ConfigError&) {  // units that nobody knows
       return;
     }
@@ -289,6 +287,22 @@ class Frames {
       }
     }
     return nullptr;
+  }
+
+  /// The units of the frame at hand where nobody says others. Which numbers are forces and stresses, only the keys of a
+  /// training say: there may be some.
+  std::array<TakenUnit, 4> taken_units() const {
+    const std::string_view energy = reader_.stated_unit_of("energy"), length = reader_.stated_unit_of("pos");
+    const auto or_usual = [](std::string_view said, const std::string& usual) {
+      return said.empty() ? usual : std::string(said);
+    };
+    const std::string energies = or_usual(reader_.unit_of("energy"), "eV"),
+                      lengths = or_usual(reader_.unit_of("pos"), "Angstrom"),
+                      force = text(energies, "/(", lengths, ")");
+    return {{{UnitOf::energy, energies, true, !energy.empty()},
+             {UnitOf::length, lengths, true, !length.empty()},
+             {UnitOf::force, or_usual(reader_.unit_of("forces"), force)},
+             {UnitOf::stress, or_usual(reader_.unit_of("stress"), force + "^3")}}};
   }
 
   void measure(const AtomsFrame& frame) {
@@ -343,6 +357,8 @@ class Frames {
   Count empty_, without_element_, flat_, close_;
   std::string unit_;  // of places
   std::optional<double> angstrom_;
+  std::string unread_where_;               // the frame with units that nobody reads
+  std::array<TakenUnit, 4> unread_taken_;  // and what they are taken to be
   UnitDoubts doubts_;
 };
 
@@ -350,6 +366,35 @@ class Frames {
 
 FrameInspection inspect_frames(FrameReader& reader, const std::string& split, Duplicates* seen) {
   return Frames(reader, split, seen).all();
+}
+
+std::string unread_units_line(std::span<const UnreadUnit> unread, const std::array<TakenUnit, 4>& taken,
+                              const std::string& option) {
+  std::vector<UnreadUnit> said;
+  std::string taken_line, options;
+  for (const TakenUnit& unit : taken) {
+    const bool total = unit.of == UnitOf::energy || unit.of == UnitOf::length;
+    bool doubtful = false;
+    for (const UnreadUnit& u : unread) {
+      if (unit.open && (u.of == unit.of || (u.of == UnitOf::other && total && !unit.stated))) {
+        doubtful = true;
+        if (std::ranges::find(said, u) == said.end()) {
+          said.push_back(u);
+        }
+      }
+    }
+    if (doubtful) {
+      const auto [things, key] = unit.of == UnitOf::energy   ? std::pair("energies", "energy_unit")
+                                 : unit.of == UnitOf::length ? std::pair("lengths", "length_unit")
+                                 : unit.of == UnitOf::force  ? std::pair("forces", "force_unit")
+                                                             : std::pair("stresses", "stress_unit");
+      taken_line += text(taken_line.empty() ? "" : ", ", things, " are taken to be in ", unit.unit);
+      options += text(options.empty() ? option + "." : ", .", key);
+    }
+  }
+  return said.empty() ? ""
+                      : text("says ", unread_line(said), ", which is not read: ", taken_line,
+                             "; say what is meant by ", options);
 }
 
 std::vector<std::pair<std::string, std::string>> frames_for_inspection(const std::string& path) {

@@ -211,7 +211,8 @@ std::vector<std::string> state_values(const FrameState& state, const std::vector
   return values;
 }
 
-/// The mean energy of the isolated atoms of each type among some samples, ascending.
+/// The lowest energy of the isolated atoms of each type among some samples, ascending: that of the ground state, beside
+/// which ions and other states may stand.
 std::map<int64_t, double> atom_energies(const HeldFrames& all, const std::vector<int64_t>& samples) {
   std::vector<int64_t> alone;
   std::ranges::set_intersection(samples, all.isolated, std::back_inserter(alone));
@@ -220,19 +221,16 @@ std::map<int64_t, double> atom_energies(const HeldFrames& all, const std::vector
   }
   const Batch batch = all.data->batch(alone);
   const Tensor &types = std::get<Points>(batch.input).types, &energies = batch.labels.at("energy");
-  std::map<int64_t, double> sums, counts;
+  std::map<int64_t, double> lowest;
   for (int64_t i = 0; i < batch.count(); ++i) {
     const auto type = types.const_data_ptr<int64_t>()[i];
     const double energy = energies.const_data_ptr<double>()[i];
     if (!std::isnan(energy)) {
-      sums[type] += energy;
-      counts[type] += 1;
+      double& least = lowest.try_emplace(type, energy).first->second;
+      least = std::min(least, energy);
     }
   }
-  for (auto& [type, sum] : sums) {
-    sum /= counts[type];
-  }
-  return sums;
+  return lowest;
 }
 
 /// Some samples of a set, with their mean number of atoms, the values of states and the isolated atoms that they have; null for none.
@@ -263,12 +261,15 @@ std::vector<std::vector<int64_t>> drawn(int64_t size, const std::vector<int64_t>
   if constexpr (requires { o.order; }) {
     order = o.order;
   }
-  auto parts = order == SplitOrder::file    ? parts_in_order(size, counts)
-               : order == SplitOrder::numpy ? draw_parts_by_numpy(size, counts, o.seed)
-                                            : draw_parts(size, counts, o.seed, "split");
+  std::vector<int64_t> all = counts;
+  all.push_back(size - std::accumulate(counts.begin(), counts.end(), int64_t{0}));  // what no part takes
+  auto parts = order == SplitOrder::file    ? parts_in_order(size, all)
+               : order == SplitOrder::numpy ? draw_parts_by_numpy(size, all, o.seed)
+                                            : draw_parts(size, all, o.seed, "split");
   if (order != SplitOrder::file && !isolated.empty()) {
     keep_for_training(parts, isolated);
   }
+  parts.resize(counts.size());
   for (auto& samples : parts) {
     std::ranges::sort(samples);
   }
@@ -382,7 +383,9 @@ void name_stress(MoleculesDataOptions& options, const std::string& key) {
 }
 
 void take_virial_of(const std::string& path, MoleculesDataOptions& options) {
-  if (is_virial_key(options.stress) || !fs::exists(path) || !holds_frames(path)) {
+  const bool usual = options.stress.empty() && options.stress_unit.empty() &&
+                     options.stress_sign == StressSign::tension && options.stress_order == StressOrder::voigt;
+  if (usual || is_virial_key(options.stress) || !fs::exists(path) || !holds_frames(path)) {
     return;
   }
   constexpr int64_t most =
@@ -390,6 +393,9 @@ void take_virial_of(const std::string& path, MoleculesDataOptions& options) {
   const auto reader = open_frames_of(frames_path(path), options.elements);
   AtomsFrame frame;
   for (int64_t i = 0; i < most && reader->next(frame); ++i) {
+    if (!frame.cell || frame.pbc != std::array{true, true, true}) {
+      continue;  // without a volume there is no stress
+    }
     bool stress = frame.value(options.stress) != nullptr;
     std::vector<std::string> virials;
     for (const std::string_view key : stress_keys) {

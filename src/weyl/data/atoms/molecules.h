@@ -57,8 +57,8 @@ class StreamedFrames : public Dataset {
 /// two.
 std::string frames_of_split(const std::string& folder, const std::string& split);
 
-/// Exchanges isolated atoms (is_isolated_atom; ascending) of the validation and test parts for the last other samples of
-/// the training part, which is the first: they are what energies refer to, and say nothing of forces. The counts stay,
+/// Exchanges isolated atoms (is_isolated_atom; ascending) of all other parts for the last other samples of the training
+/// part, which is the first: they are what energies refer to, and say nothing of forces. The counts stay,
 /// and so do parts of which the training part would have more isolated atoms than other samples.
 void keep_for_training(std::vector<std::vector<int64_t>>& parts, const std::vector<int64_t>& isolated);
 
@@ -67,7 +67,8 @@ void keep_for_training(std::vector<std::vector<int64_t>>& parts, const std::vect
 void name_stress(MoleculesDataOptions& options, const std::string& key);
 
 /// Names the virial that the frames at `path` have (name_stress), where they have no stress under the name of the options
-/// or a usual one. What holds no frames changes nothing.
+/// or a usual one. Frames that are not periodic along all three lattice vectors say nothing. What holds no frames changes
+/// nothing, nor do options that say nothing of a stress, of which the usual names are looked for anyway.
 void take_virial_of(const std::string& path, MoleculesDataOptions& options);
 
 /// What is meant by a path of frames: of a folder with splits the test split, else valid, else train; else

@@ -34,9 +34,9 @@ constexpr std::string_view kEnergyUnits[] = {"eV", "kcal/mol", "kJ/mol", "Hartre
 
 constexpr double kLeastForce = 0.15;  // eV/Angstrom, mean square: below, strains decide
 constexpr double kLongestBond = 3;    // Angstrom: cells may be empty for the most part
-constexpr double kSameCell = 0.02;    // strain
+constexpr double kSameCell = 0.002;   // strain: one of 0.02 of stiff cells adds more than the atoms do
 constexpr size_t kLeastOfACell = 3;   // frames
-// Of right data 0.07 to 5 (dynamics, relaxations, random structures); strains of 2 % of large cells give 10.
+// Of right data 0.07 to 5 (dynamics, relaxations, random structures).
 constexpr double kUsualStress = 0.3, kMuchStress = 12, kLittleStress = 0.006, kNearStress = 8;
 constexpr double kMuchOfCells = 25, kMuchOfAnAtom = 25;  // the second in eV: bonds bear a few
 constexpr std::string_view kStressUnits[] = {"eV/Angstrom^3", "GPa", "kbar", "Hartree/Bohr^3"};

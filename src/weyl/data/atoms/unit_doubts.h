@@ -33,6 +33,12 @@ class UnitDoubts {
   explicit UnitDoubts(std::string energy_unit = "eV", std::string stress_unit = "eV/Angstrom^3")
       : energy_unit_(std::move(energy_unit)), stress_unit_(std::move(stress_unit)) {}
 
+  /// The units in which the files turn out to be; empty: as before.
+  void take_units(const std::string& energy, const std::string& stress) {
+    energy_unit_ = energy.empty() ? energy_unit_ : energy;
+    stress_unit_ = stress.empty() ? stress_unit_ : stress;
+  }
+
   /// `kinds` are atomic numbers; 0 where nobody knows. NaN of energies, forces and stress means that there are none.
   void add(WorkFrame frame);
   /// Whether more frames would change nothing: the first are enough.
@@ -41,7 +47,7 @@ class UnitDoubts {
   std::vector<UnitDoubt> doubts(const std::string& option) const;
 
  private:
-  /// Frames of the same atoms in the same cell, but for small strains.
+  /// Frames of the same atoms in the same cell, but for strains of 0.2 %.
   struct Cell {
     std::vector<int64_t> kinds;
     std::array<double, 9> cell{};

@@ -94,8 +94,12 @@ bool any_is(const std::vector<std::string>& words, std::initializer_list<std::st
 }
 
 bool of_rotation(const std::vector<std::string>& words) {
-  return any_is(words, {"q", "quat", "quaternion", "orientation", "ori", "rot", "rotation"}) ||
-         words == std::vector<std::string>{"r"};  // rx, and not p_RS_R_x
+  return any_is(words, {"q", "quat", "quaternion", "orientation", "ori", "rot", "rotation"});
+}
+
+/// The r of rx, and not that of p_RS_R_x: a quaternion's, or a rate's or an angle's beside another rotation.
+bool may_be_of_rotation(const std::vector<std::string>& words) {
+  return words == std::vector<std::string>{"r"};
 }
 
 bool of_translation(const std::vector<std::string>& words) {
@@ -170,9 +174,28 @@ struct NamedParts {
   std::vector<NamedTime> times;
   std::array<Place, 3> translation;
   std::array<Place, 4> quaternion;
+  std::array<Place, 4> r;                       // the quaternion where no other one nor a matrix is named
   std::array<std::array<Place, 5>, 5> entries;  // of a matrix, by the digits of their names
   std::vector<size_t> angles;
 };
+
+/// The matrix [R t] that entries are, by rows; r00 or r11 is the first entry.
+struct NamedMatrix {
+  std::array<Place, 9> rotation;
+  std::array<Place, 3> translation;
+};
+
+NamedMatrix matrix_of(const NamedParts& parts) {
+  NamedMatrix matrix;
+  const size_t first = parts.entries[0][0].empty() ? 1 : 0;
+  for (size_t i = 0; i < 3; ++i) {
+    for (size_t j = 0; j < 3; ++j) {
+      matrix.rotation[3 * i + j] = parts.entries[first + i][first + j];
+    }
+    matrix.translation[i] = parts.entries[first + i][first + 3];
+  }
+  return matrix;
+}
 
 void take_entry(NamedParts& parts, const std::string& name, size_t column) {
   const size_t size = name.size();
@@ -200,6 +223,8 @@ void take_axis(NamedParts& parts, const std::string& name, size_t column) {
   }
   if (of_rotation(words)) {
     parts.quaternion[axis].take(column);
+  } else if (may_be_of_rotation(words)) {
+    parts.r[axis].take(column);
   } else if (axis < 3 && of_translation(words)) {
     parts.translation[axis].take(column);
   }
@@ -221,6 +246,9 @@ NamedParts parts_of(std::span<const std::string> names) {
     } else {
       take_axis(parts, name, k);
     }
+  }
+  if (none_taken(parts.quaternion) && !all_taken(matrix_of(parts).rotation)) {
+    parts.quaternion = parts.r;
   }
   return parts;
 }
@@ -276,11 +304,14 @@ std::string fault_of(std::span<const std::string> names, const NamedParts& parts
                   quote(names[place.other()], 40), " are of two");
     }
   }
-  const bool angles = std::ranges::none_of(named, [&](size_t k) {
+  const NamedMatrix matrix = matrix_of(parts);
+  const bool whole = all_taken(parts.quaternion) || all_taken(matrix.rotation);
+  const bool angles = !whole && (!parts.angles.empty() || std::ranges::none_of(named, [&](size_t k) {
     return any_is(words_of(plain_name(names[k]).name), {"q", "quat", "quaternion"}) ||
            plain_name(names[k]).name.starts_with("q");
-  });
-  return text("the header must name ", wanted,
+  }));
+  const bool placed = !none_taken(parts.translation) || !none_taken(matrix.translation);
+  return text("the header must name ", wanted, placed ? "" : "; it names no translation",
               angles ? "; angles are not read, for their order and signs differ" : "",
               "; of the rotation it names ", listed(names, named));
 }
@@ -297,15 +328,7 @@ bool is_of_row(const std::string& name) {
 NamedColumns columns_by_names(std::span<const std::string> names) {
   const NamedParts parts = parts_of(names);
   PoseColumns found;
-  const size_t first = parts.entries[0][0].empty() ? 1 : 0;  // r00 or r11 is the first entry
-  std::array<Place, 9> matrix;
-  std::array<Place, 3> last;
-  for (size_t i = 0; i < 3; ++i) {
-    for (size_t j = 0; j < 3; ++j) {
-      matrix[3 * i + j] = parts.entries[first + i][first + j];
-    }
-    last[i] = parts.entries[first + i][first + 3];
-  }
+  const auto [matrix, last] = matrix_of(parts);
   found.is_matrix = all_taken(matrix) && none_taken(parts.quaternion);
   const bool in_matrix = found.is_matrix && all_taken(last) && none_taken(parts.translation);
   if ((!found.is_matrix && !all_taken(parts.quaternion)) || (!in_matrix && !all_taken(parts.translation))) {

@@ -56,7 +56,8 @@ struct NamedColumns {
 ///                unit alone or behind a stamp (sec, header.stamp.nsecs); sec and nsec together are one time
 ///   translation  x y z, alone or behind t, p, pos, trans, ... (tx, p_RS_R_x, pose.position.x); m, cm, mm, km in brackets or
 ///                behind (tx_m)
-///   quaternion   x y z w behind q, quat, orientation, rotation (qx, q_RS_w, pose.orientation.w)
+///   quaternion   x y z w behind q, quat, orientation, rotation (qx, q_RS_w, pose.orientation.w); also
+///                behind r (rx), where no other column is of a quaternion or a whole matrix
 ///   matrix       two digits behind a word (r11 .. r33 or r00 .. r22), as nine numbers beside a translation or the twelve
 ///                of [R t]
 ///

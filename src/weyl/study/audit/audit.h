@@ -64,6 +64,9 @@ struct AuditOptions {
 /// deep network on a large molecule moves by more than 1e-5 through rounding alone, whatever its symmetry.
 constexpr double rounding_allowed = 4, widest_float32 = 1e-4;
 
+/// How much more than the spread of an output an error of float32 may be relative to: 1e-3 of the spread never passes.
+constexpr double most_of_spread = 10;
+
 /// The least error of a control. Controls are measured in the last dtype, float64 by default. An error that exceeds it
 /// cannot be rounding, and a claim that is broken by less is caught by the tolerance itself.
 constexpr double control_at_least = 1e-4;

@@ -69,7 +69,8 @@ void say_claims(const AuditReport& report, std::vector<std::string>& lines) {
     for (const Worst& w : held) {
       add_name(most, error_text(w.error) + " in " + w.of);
     }
-    lines.push_back("exact under " + exact + ": off by at most " + most + " of an output's spread");
+    lines.push_back("exact under " + exact + ": off by at most " + most +
+                    " of an output's spread or of what rounds it");
   }
   if (!broken.empty()) {
     lines.push_back("NOT exact, though claimed, under " + broken);
@@ -158,7 +159,7 @@ std::string meaning(const AuditReport& report, const Symmetry& claimed, std::spa
   return kept + "a sample that is turned by " + (group.empty() ? "anything" : "another angle") +
          " gets another answer: " +
          (augmented
-              ? "training has turned its samples, which makes the difference smaller and never zero"
+              ? "training turns its samples, which makes the difference smaller and never zero"
               : "where samples come in any direction, train with turned ones (train.augment = \"rotations\", or "
                 "turned data), or take a system that is exact under all rotations");
 }

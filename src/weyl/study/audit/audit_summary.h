@@ -12,7 +12,7 @@ namespace weyl {
 /// What an audit found, in a few sentences for who does not read tables: under what the model is exact, or is not though it
 /// claims to be; how far off it is under what else was tried; and what both mean for who uses its answers.
 /// `claimed`: what was audited. `answers`: what users get, the predictions of the task or the model's outputs.
-/// `augmented`: whether training has turned its samples.
+/// `augmented`: whether training turns its samples.
 std::vector<std::string> summary_of(const AuditReport& report, const Symmetry& claimed,
                                     std::span<const Quantity> answers, bool augmented);
 

@@ -201,6 +201,9 @@ void Auditor::find_resolved() {
       }
     }
   }
+  for (size_t i = 0; !wide && i < resolved_.size(); ++i) {
+    resolved_[i] = std::min(resolved_[i], most_of_spread * scales_[i]);
+  }
   dtype_ = dtype;
   convert(dtype_);
 }

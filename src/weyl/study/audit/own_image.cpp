@@ -53,11 +53,16 @@ Tensor wide_rows(const Tensor& x) {
   return x.to(at::kCPU, at::kDouble).reshape({x.size(0), -1});
 }
 
-/// The tensors of a sample and of its image as numbers of which those that differ by 1 at most are equal.
+/// The tensors of a sample and of its image as numbers of which those that differ by 1 at most are equal. Of many rows it is
+/// their extent that counts, not how far from the origin they are, but for what float64 rounds there.
 std::pair<Tensor, Tensor> comparable(const Tensor& a, const Tensor& b) {
+  constexpr double rounded_to = 0x1p-40;
   const Tensor x = wide_rows(a), y = wide_rows(b);
-  const double largest = std::max(x.abs().max().item<double>(), y.abs().max().item<double>());
-  const double unit = largest > 0 ? equal_to * largest : 1;
+  const auto largest = [&](const Tensor& origin) {
+    return std::max((x - origin).abs().max().item<double>(), (y - origin).abs().max().item<double>());
+  };
+  const double size = largest(at::zeros_like(x)), extent = x.size(0) > 1 ? largest(x.mean(0, true)) : size;
+  const double unit = size > 0 ? std::max(equal_to * extent, rounded_to * size) : 1;
   return {x / unit, y / unit};
 }
 

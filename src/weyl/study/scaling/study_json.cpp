@@ -380,10 +380,13 @@ void members(auto& io, PartOf<Verdict> auto& verdict) {
   io.word_or_null("reason", verdict.reason);
 }
 
+constexpr const char* given_law = "its coefficients were given";
+
 std::vector<Verdict> verdicts_of(const ScalingStudy& study) {
   std::vector<Verdict> verdicts;
   for (const SystemFit& fit : study.systems) {
-    verdicts.push_back({fit.system, fit.undetermined.empty(), fit.undetermined});
+    verdicts.push_back(fit.fit ? Verdict{fit.system, fit.undetermined.empty(), fit.undetermined}
+                               : Verdict{fit.system, false, given_law});
   }
   for (const LeftOut& left : study.refused_systems) {
     verdicts.push_back({left.quantity, false, left.reason});
@@ -395,7 +398,7 @@ std::vector<Verdict> verdicts_of(const ScalingStudy& study) {
 void take_verdicts(ScalingStudy& study, const std::vector<Verdict>& verdicts) {
   for (SystemFit& fit : study.systems) {
     const auto found = std::ranges::find(verdicts, fit.system, &Verdict::system);
-    if (found != verdicts.end() && !found->determined) {
+    if (found != verdicts.end() && !found->determined && found->reason != given_law) {
       fit.undetermined = found->reason.empty() ? undetermined_law : found->reason;
     }
     for (const std::string& note : fit.notes) {

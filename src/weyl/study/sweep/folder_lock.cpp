@@ -113,7 +113,9 @@ std::string FolderLock::note() const {
 
 void FolderLock::set_note(const std::string& note) const {
   const auto size = static_cast<ssize_t>(note.size());
-  const bool written = pwrite(file_, note.data(), note.size(), 0) == size && ftruncate(file_, size) == 0;
+  // On the disk before the table is, of which it says that it is the sweep's own.
+  const bool written = pwrite(file_, note.data(), note.size(), 0) == size && ftruncate(file_, size) == 0 &&
+                       fdatasync(file_) == 0;
   require<DataError>(written, folder_, "/.lock: cannot be written: ", std::strerror(errno));
 }
 

@@ -10,6 +10,8 @@
 #include "weyl/carriers/dataset.h"
 #include "weyl/core/check.h"
 #include "weyl/core/elements.h"
+#include "weyl/core/units.h"
+#include "weyl/data/atoms/frame_layout.h"
 #include "weyl/data/atoms/potential_keys.h"
 #include "weyl/data/atoms/unit_doubts.h"
 #include "weyl/models/framed_model.h"
@@ -95,7 +97,8 @@ std::vector<int64_t> elements_of(const Interface& interface) {
   return numbers;
 }
 
-/// The frames of a batch, one after the other. What they have no label of, or a model does not learn, stays out.
+/// The frames of a batch, one after the other. What they have no label of, or a model does not learn, stays out, but for
+/// the forces beside a stress that is learned, with which it is compared.
 void add_frames(UnitDoubts& to, const Batch& batch, const std::vector<int64_t>& elements,
                 const ForceFieldOptions& task) {
   const auto& points = std::get<Points>(batch.input);
@@ -104,8 +107,9 @@ void add_frames(UnitDoubts& to, const Batch& batch, const std::vector<int64_t>& 
     return learned && found != batch.labels.end() ? numbers<double>(found->second, at::kDouble)
                                                   : std::vector<double>();
   };
-  const auto energies = label("energy", task.energy_weight > 0), forces = label("forces", true),
-             stresses = label("stress", task.stress);
+  const bool stress = learns_stress(task);
+  const auto energies = label("energy", task.energy_weight > 0),
+             forces = label("forces", learns_forces(task) || stress), stresses = label("stress", stress);
   const bool typed = points.types.defined() && points.types.dim() == 1;
   for (int64_t g = 0; g < points.count(); ++g) {
     const int64_t begin = points.graphs.offsets[g], end = points.graphs.offsets[g + 1];
@@ -148,9 +152,16 @@ ToldUnits told_units(const DataOptions& data) {
   if (const auto* molecules = std::get_if<MoleculesDataOptions>(&data.set)) {
     units.table = "data.molecules";
     units.energy = molecules->energy_unit.empty() ? units.energy : molecules->energy_unit;
-    units.stress = molecules->stress_unit.empty() || is_virial_key(molecules->stress)
-                       ? units.stress
-                       : molecules->stress_unit;
+    if (!is_virial_key(molecules->stress)) {
+      const std::string& length = molecules->length_unit;
+      const std::string stress = !molecules->stress_unit.empty()
+                                     ? molecules->stress_unit
+                                     : stress_unit_of({.energy = units.energy,
+                                                       .length = length.empty() ? "Angstrom" : length,
+                                                       .forces = {},
+                                                       .stress = {}});
+      units.stress = same_unit(stress, units.stress) ? units.stress : stress;
+    }
   } else if (std::holds_alternative<Md17DataOptions>(data.set)) {
     units.table = "data.molecules, with data.set = \"molecules\"";
   }
@@ -178,6 +189,9 @@ std::vector<std::string> warnings_about_units(const Recipe& recipe, const Datase
   }
   std::vector<std::string> lines;
   for (const UnitDoubt& doubt : doubts.doubts(told.table)) {
+    if (doubt.key.empty() && !learns_forces(*task)) {
+      continue;  // energies beside forces that nobody learns
+    }
     lines.push_back(text(path_of(recipe.data), ": ", doubt.line));
   }
   return lines;

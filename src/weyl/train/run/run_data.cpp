@@ -11,13 +11,17 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// RUN of RUN/best/model.safetensors; empty when the file is in no run.
+// RUN of RUN/best/model.safetensors and of RUN/best; empty when the file is in no run.
 std::string run_around(const std::string& path) {
   if (is_run_folder(path)) {
     return path;
   }
-  const std::string run = (fs::path(path).parent_path() / "..").string();
-  return is_run_folder(run) ? run : "";
+  for (const fs::path& run : {fs::path(path) / "..", fs::path(path).parent_path() / ".."}) {
+    if (is_run_folder(run.string())) {
+      return run.string();
+    }
+  }
+  return "";
 }
 
 // Null when the run does not say, or says it in a way that cannot be read: it is an aid, no part of the model.
