@@ -9,6 +9,7 @@
 #include <ATen/ops/linalg_cross.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/zeros.h>
 #include <algorithm>
 #include <cmath>
 #include <optional>
@@ -61,7 +62,8 @@ std::pair<Tensor, Tensor> comparable(const Tensor& a, const Tensor& b) {
   const auto largest = [&](const Tensor& origin) {
     return std::max((x - origin).abs().max().item<double>(), (y - origin).abs().max().item<double>());
   };
-  const double size = largest(at::zeros_like(x)), extent = x.size(0) > 1 ? largest(x.mean(0, true)) : size;
+  const double size = largest(at::zeros({}, x.options())),
+               extent = x.size(0) > 1 ? largest(x.mean(0, true)) : size;
   const double unit = size > 0 ? std::max(equal_to * extent, rounded_to * size) : 1;
   return {x / unit, y / unit};
 }
