@@ -73,9 +73,8 @@ Mark column_of(const CsvTable& table, size_t column, size_t step) {
 std::map<std::string, std::string> units_of_metrics(const std::string& run,
                                                     const std::optional<BestBy>& best) {
   std::map<std::string, std::string> units;
-  const std::string file = run + "/result.json", source = read_if_there(file);
-  if (const Json json = source.empty() ? Json() : Json::parse(source, file);
-      const Json* all = json.find("units")) {
+  const Json result = json_if_there(run + "/result.json");
+  if (const Json* all = result.find("units")) {
     for (const auto& [name, unit] : all->members()) {
       units[name] = unit.string_or("");
     }
@@ -123,12 +122,11 @@ Panels learning_curve(const CsvTable& table, const std::string& run, const std::
 // What all pairs come to, drawn or not: of PATH.csv PATH.json has it. A run of an earlier version has none, whose picture
 // then says how many are drawn alone.
 void tell_merits(Figure& figure, const std::string& csv, size_t drawn) {
-  const std::string file = csv.substr(0, csv.size() - 3) + "json", source = read_if_there(file);
-  if (source.empty()) {
+  const Json json = json_if_there(csv.substr(0, csv.size() - 3) + "json");
+  if (!json.is_object()) {
     figure.subtitle = text("drawn: ", drawn, " values");
     return;
   }
-  const Json json = Json::parse(source, file);
   const auto number_of = [](const Json& of, const char* key) {
     const Json* found = of.find(key);
     return found != nullptr ? found->number_or(NAN) : NAN;

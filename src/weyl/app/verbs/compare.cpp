@@ -36,12 +36,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A small JSON file of the run, null when it is not there.
-Json json_of(const std::string& file) {
-  const std::string source = read_if_there(file);
-  return source.empty() ? Json() : Json::parse(source, file);
-}
-
 const Json* at(const Json& json, std::initializer_list<const char*> keys) {
   const Json* value = &json;
   for (const char* key : keys) {
@@ -220,7 +214,7 @@ Read read_run(const std::string& path) {
   run.parameters_real = read.summary.parameters_real;
   run.headline = read.summary.metric;
   read_config(run, read.summary.recipe);
-  const Json environment = json_of(path + "/environment.json");
+  const Json environment = json_if_there(path + "/environment.json");
   if (const Json* data = environment.find("data")) {
     read.data = *data;
   }
@@ -228,7 +222,7 @@ Read read_run(const std::string& path) {
   run.trained_on = contents != nullptr ? contents->string_or("") : "";
   const Json* tokens = at(read.data, {"train", "tokens"});
   read_curve(run, tokens != nullptr ? std::optional(tokens->number_or(0)) : std::nullopt, read.summary);
-  read.result = json_of(path + "/result.json");
+  read.result = json_if_there(path + "/result.json");
   take_counted_flops(run, read.result);
   if (const Json* steps = read.result.find("steps");
       steps != nullptr && !run.curve.empty() && steps->number_or(0) < run.curve.back().step) {

@@ -381,9 +381,10 @@ NewConfig new_config(const NewConfigRequest& request, const Systems& systems) {
   };
   result.text = draft.file(visit);
   if (const std::string fault = check_config(result.text, known, systems, result.warnings); !fault.empty()) {
-    draft.remark_at_head("`weyl train` refuses this config as it stands: " + fault);
+    const std::string line = "`weyl train` refuses this config as it stands: " + fault;
+    draft.remark_at_head(line);
     result.text = draft.file(visit);
-    result.warnings.push_back("`weyl train` refuses this config as it stands: " + fault);
+    result.warnings.push_back(line);
   }
   return result;
 }

@@ -98,4 +98,9 @@ std::string read_if_there(const std::string& path) {
   return is_absent(path) ? "" : contents_of(path);
 }
 
+Json json_if_there(const std::string& path) {
+  const std::string source = read_if_there(path);
+  return source.empty() ? Json() : Json::parse(source, path);
+}
+
 }  // namespace weyl

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "weyl/core/json.h"
+
 namespace weyl {
 
 /// A file that grows by whole records. A record that cannot be written in full (disk full, limit reached) is taken
@@ -36,5 +38,7 @@ std::string set_aside(const std::string& path);
 
 /// The whole contents of a file (contents_of, with its errors); empty when it does not exist.
 std::string read_if_there(const std::string& path);
+/// The same of a file of JSON; null when it does not exist or is empty. DataError: it is no JSON.
+Json json_if_there(const std::string& path);
 
 }  // namespace weyl
