@@ -57,6 +57,26 @@ TEST(InspectFolder, GoesOnPastABadSplitOfTensors) {
   EXPECT_TRUE(refused(folder / "set").starts_with(folder / "set/")) << refused(folder / "set");
 }
 
+/// Masks beside their images are samples like these, and a line says so; a name alone that ends so is none.
+TEST(InspectFolder, MasksAmongImagesAreSaid) {
+  const Folder folder;
+  fs::create_directory(folder / "set");
+  for (const char* name : {"a.nii.gz", "a_seg.nii.gz", "b.nii.gz", "b-mask.nii.gz", "c_label.nii.gz"}) {
+    fs::copy_file(fixtures + "volumes/two.nii.gz", folder / (std::string("set/") + name));
+  }
+  const auto found = inspected(folder / "set").at("");
+  EXPECT_EQ(found.samples, 5);
+  EXPECT_TRUE(
+      any_starts(found.warnings, "2 samples seem to be masks of others, by their names, the first is "));
+  for (const char* name : {"a_seg.nii.gz", "b-mask.nii.gz"}) {
+    fs::remove(folder / (std::string("set/") + name));
+  }
+  const auto left = inspected(folder / "set").at("");
+  for (const std::string& warning : left.warnings) {
+    EXPECT_EQ(warning.find("masks"), std::string::npos) << warning;
+  }
+}
+
 TEST(InspectFolder, GoesOnPastABadVolumeAndMergesTheOthers) {
   const Folder folder;
   fs::create_directory(folder / "set");

@@ -122,11 +122,6 @@ void write_units(ConfigDraft& draft, const Frames& all, const Labels& labels) {
         "energy_unit", "eV",
         what_files_say(all, labels, "energies", UnitOf::energy) + "; put theirs: Hartree, kcal/mol, ...");
   }
-  if (labels.energy == nullptr && labels.forces != nullptr && labels.forces->unit.empty()) {
-    draft.set("force_unit", "eV/Angstrom",
-              what_files_say(all, labels, "forces", UnitOf::force) +
-                  "; put theirs: Hartree/Bohr, kcal/mol/Angstrom, ...");
-  }
   if (all.length_unit.empty()) {
     draft.set("length_unit", "Angstrom", what_files_say(all, labels, "lengths", UnitOf::length));
   }
@@ -146,10 +141,12 @@ void write_labels(ConfigDraft& draft, const Frames& all, const Labels& labels) {
     if (lower(labels.forces->name).find("grad") != std::string::npos) {
       draft.set("force_sign", "gradient", "by its name");
     }
-    const bool alone = labels.energy == nullptr && labels.forces->unit.empty();  // write_units says theirs
-    if (is_unread(all.unread_units, UnitOf::force) && !alone) {
+    const bool alone =
+        labels.energy == nullptr && labels.forces->unit.empty();  // else their unit follows from energies
+    if (alone || is_unread(all.unread_units, UnitOf::force)) {
       draft.set("force_unit", "eV/Angstrom",
-                what_files_say(all, labels, "forces", UnitOf::force) + "; put theirs: Hartree/Bohr, ...");
+                what_files_say(all, labels, "forces", UnitOf::force) +
+                    "; put theirs: Hartree/Bohr, kcal/mol/Angstrom, ...");
     }
   }
   if (labels.stress != nullptr) {

@@ -10,8 +10,8 @@
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
 #include "weyl/data/atoms/atom_inputs.h"
-#include "weyl/data/atoms/inspect_frames.h"
 #include "weyl/data/atoms/potential_keys.h"
+#include "weyl/data/atoms/stated_units.h"
 
 namespace weyl {
 namespace {

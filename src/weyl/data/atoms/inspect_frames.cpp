@@ -368,35 +368,6 @@ FrameInspection inspect_frames(FrameReader& reader, const std::string& split, Du
   return Frames(reader, split, seen).all();
 }
 
-std::string unread_units_line(std::span<const UnreadUnit> unread, const std::array<TakenUnit, 4>& taken,
-                              const std::string& option) {
-  std::vector<UnreadUnit> said;
-  std::string taken_line, options;
-  for (const TakenUnit& unit : taken) {
-    const bool total = unit.of == UnitOf::energy || unit.of == UnitOf::length;
-    bool doubtful = false;
-    for (const UnreadUnit& u : unread) {
-      if (unit.open && (u.of == unit.of || (u.of == UnitOf::other && total && !unit.stated))) {
-        doubtful = true;
-        if (std::ranges::find(said, u) == said.end()) {
-          said.push_back(u);
-        }
-      }
-    }
-    if (doubtful) {
-      const auto [things, key] = unit.of == UnitOf::energy   ? std::pair("energies", "energy_unit")
-                                 : unit.of == UnitOf::length ? std::pair("lengths", "length_unit")
-                                 : unit.of == UnitOf::force  ? std::pair("forces", "force_unit")
-                                                             : std::pair("stresses", "stress_unit");
-      taken_line += text(taken_line.empty() ? "" : ", ", things, " are taken to be in ", unit.unit);
-      options += text(options.empty() ? option + "." : ", .", key);
-    }
-  }
-  return said.empty() ? ""
-                      : text("says ", unread_line(said), ", which is not read: ", taken_line,
-                             "; say what is meant by ", options);
-}
-
 std::vector<std::pair<std::string, std::string>> frames_for_inspection(const std::string& path) {
   namespace fs = std::filesystem;
   std::vector<std::pair<std::string, std::string>> result;

@@ -1,14 +1,13 @@
 #pragma once
 
-#include <array>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "weyl/carriers/quantity.h"
 #include "weyl/data/atoms/frame_reader.h"
+#include "weyl/data/atoms/stated_units.h"
 #include "weyl/data/atoms/unit_doubts.h"
 #include "weyl/data/base/duplicates.h"
 
@@ -61,19 +60,5 @@ std::vector<std::pair<std::string, std::string>> frames_for_inspection(const std
 /// Inspects them all. Of a folder, files that cannot be read are warnings of the first set that can; DataError where
 /// none can.
 std::vector<std::pair<std::string, FrameInspection>> inspect_all_frames(const std::string& path);
-
-/// The unit that energies, lengths, forces or stresses are taken to be in.
-struct TakenUnit {
-  UnitOf of = UnitOf::energy;
-  std::string unit;
-  bool open = true;     // there are such numbers, and no option says their unit
-  bool stated = false;  // the file says the unit in words that are read
-};
-
-/// What to say of units that a file says in words nobody reads: "says ..., which is not read: energies are taken to be in eV;
-/// say what is meant by OPTION.energy_unit"; empty: nothing. Words about everything at once leave energies and lengths in
-/// doubt where the file does not state their unit as well.
-std::string unread_units_line(std::span<const UnreadUnit> unread, const std::array<TakenUnit, 4>& taken,
-                              const std::string& option);
 
 }  // namespace weyl

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "weyl/core/check.h"
 #include "weyl/core/units.h"
@@ -158,6 +160,35 @@ std::string unread_of(std::span<const UnreadUnit> units, UnitOf of) {
 
 std::string unread_line(std::span<const UnreadUnit> units) {
   return line_of(units, [](const UnreadUnit&) { return true; });
+}
+
+std::string unread_units_line(std::span<const UnreadUnit> unread, const std::array<TakenUnit, 4>& taken,
+                              const std::string& option) {
+  std::vector<UnreadUnit> said;
+  std::string taken_line, options;
+  for (const TakenUnit& unit : taken) {
+    const bool total = unit.of == UnitOf::energy || unit.of == UnitOf::length;
+    bool doubtful = false;
+    for (const UnreadUnit& u : unread) {
+      if (unit.open && (u.of == unit.of || (u.of == UnitOf::other && total && !unit.stated))) {
+        doubtful = true;
+        if (std::ranges::find(said, u) == said.end()) {
+          said.push_back(u);
+        }
+      }
+    }
+    if (doubtful) {
+      const auto [things, key] = unit.of == UnitOf::energy   ? std::pair("energies", "energy_unit")
+                                 : unit.of == UnitOf::length ? std::pair("lengths", "length_unit")
+                                 : unit.of == UnitOf::force  ? std::pair("forces", "force_unit")
+                                                             : std::pair("stresses", "stress_unit");
+      taken_line += text(taken_line.empty() ? "" : ", ", things, " are taken to be in ", unit.unit);
+      options += text(options.empty() ? option + "." : ", .", key);
+    }
+  }
+  return said.empty() ? ""
+                      : text("says ", unread_line(said), ", which is not read: ", taken_line,
+                             "; say what is meant by ", options);
 }
 
 std::string fault_of_unit(std::string_view said, std::string_view like) {

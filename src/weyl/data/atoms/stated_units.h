@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -29,6 +30,20 @@ bool is_unread(std::span<const UnreadUnit> units, UnitOf of);
 std::string unread_of(std::span<const UnreadUnit> units, UnitOf of);
 /// All of them.
 std::string unread_line(std::span<const UnreadUnit> units);
+
+/// The unit that energies, lengths, forces or stresses are taken to be in.
+struct TakenUnit {
+  UnitOf of = UnitOf::energy;
+  std::string unit;
+  bool open = true;     // there are such numbers, and no option says their unit
+  bool stated = false;  // the file says the unit in words that are read
+};
+
+/// What to say of units that a file says in words nobody reads: "says ..., which is not read: energies are taken to be in eV;
+/// say what is meant by OPTION.energy_unit"; empty: nothing. Words about everything at once leave energies and lengths in
+/// doubt where the file does not state their unit as well.
+std::string unread_units_line(std::span<const UnreadUnit> unread, const std::array<TakenUnit, 4>& taken,
+                              const std::string& option);
 
 /// The unit in the words of units.h, for what `like` measures: other spellings (ANGSTROM, hartrees, electronvolt) and
 /// i-PI's atomic_unit are known. Nothing: it is no such unit.

@@ -2,7 +2,10 @@
 
 #include <ATen/TensorOperators.h>
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <set>
+#include <string_view>
 
 #include "weyl/carriers/dataset.h"
 #include "weyl/carriers/layout.h"
@@ -121,6 +124,36 @@ std::string warning_about_spacings(const Dataset& data) {
                    ": a model learns from cells and sees one structure at several sizes; resample the files to one "
                    "spacing where sizes matter")
              : "";
+}
+
+std::string warning_about_masks(const Dataset& data) {
+  const auto parts_of =
+      [](const std::string& path) {  // before and after the name's first dot: .nii.gz is one ending
+        const size_t name = path.find_last_of('/') + 1, dot = std::min(path.find('.', name), path.size());
+        return std::pair(path.substr(0, dot), path.substr(dot));
+      };
+  std::set<std::string> stems;
+  for (int64_t i = 0; i < data.size(); ++i) {
+    stems.insert(parts_of(data.source(i)).first);
+  }
+  int64_t count = 0, first = 0;
+  for (int64_t i = 0; i < data.size(); ++i) {
+    const std::string stem = parts_of(data.source(i)).first;
+    const bool mask = std::ranges::any_of(
+        std::array{"seg", "segmentation", "mask", "label", "labels", "gt"}, [&](const std::string& word) {
+          return stem.size() > word.size() + 1 && stem.ends_with(word) &&
+                 std::string_view("_-").find(stem[stem.size() - word.size() - 1]) != std::string_view::npos &&
+                 stems.contains(stem.substr(0, stem.size() - word.size() - 1));
+        });
+    first = mask && count == 0 ? i : first;
+    count += mask ? 1 : 0;
+  }
+  return count == 0 ? ""
+                    : text(count,
+                           count == 1 ? " sample seems to be the mask of another"
+                                      : " samples seem to be masks of others",
+                           ", by their names, the first is ", sample_name(data, first),
+                           ": they are taken as images; move masks to a folder of their own");
 }
 
 SampleChecks::SampleChecks(const Dataset& data, const std::string& split, std::span<const Quantity> labels,
@@ -259,6 +292,9 @@ std::vector<std::string> SampleChecks::lines() const {
   std::vector<std::string> result;
   if (std::string spacings = warning_about_spacings(data_); !spacings.empty()) {
     result.push_back(std::move(spacings));
+  }
+  if (std::string masks = warning_about_masks(data_); !masks.empty()) {
+    result.push_back(std::move(masks));
   }
   for (const auto& [doubt, some] : doubts_) {
     result.push_back(text(some.count, some.count == 1 ? " sample: " : " samples: ", doubt, "; the first is ",

@@ -19,9 +19,13 @@ std::string sample_name(const Dataset& data, int64_t sample);
 /// learns from cells cannot see; empty: they have not, or nobody says their sizes.
 std::string warning_about_spacings(const Dataset& data);
 
+/// A warning where samples are files that seem to be masks of others among them, by their names alone: a_seg.png or
+/// a_mask.png beside a.png; empty: none is.
+std::string warning_about_masks(const Dataset& data);
+
 /// Compares the samples of a split and reports what is odd: samples with the same inputs (`Duplicates`), and labels far
 /// from the others (`Outliers`), volumes with a channel that has one value everywhere, what the headers of files say twice
-/// and differently (`Dataset::doubt`), and several spacings (warning_about_spacings). Graph-level scalars are judged as
+/// and differently (`Dataset::doubt`), several spacings and masks among images (the warnings above). Graph-level scalars are judged as
 /// numbers, other labels by their norm (on nodes, for each type by itself). Categories, elements and the labels of grids
 /// are not judged.
 class SampleChecks {

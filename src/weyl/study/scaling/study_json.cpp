@@ -398,7 +398,7 @@ std::vector<Verdict> verdicts_of(const ScalingStudy& study) {
 void take_verdicts(ScalingStudy& study, const std::vector<Verdict>& verdicts) {
   for (SystemFit& fit : study.systems) {
     const auto found = std::ranges::find(verdicts, fit.system, &Verdict::system);
-    if (found != verdicts.end() && !found->determined && found->reason != given_law) {
+    if (found != verdicts.end() && !found->determined && fit.fit) {
       fit.undetermined = found->reason.empty() ? undetermined_law : found->reason;
     }
     for (const std::string& note : fit.notes) {
