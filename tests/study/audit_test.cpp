@@ -497,6 +497,46 @@ TEST(Audit, JudgesEnergiesThatHardlyDifferByWhatRoundsThem) {
   EXPECT_FALSE(claims_pass(1, 1e-3));  // where nothing cancels, the error that must never pass
 }
 
+/// A small energy, with a planted error, beside one that no weight and no place changes: that of the composition.
+class Referred : public PointsModel {
+ public:
+  Referred(Interface interface, double planted) : PointsModel(std::move(interface)), planted_(planted) {
+    parameter("weight", {1}, Init::ones());
+  }
+  Symmetry symmetry() const override { return {{rotations, permutations}, {}, {}}; }
+  Work work() const override { return {}; }
+  Named forward(const Points& p) override {
+    const Tensor x = (p.positions + 1e5) - 1e5;  // 1e-11 of it is rounded away
+    const Tensor node = x.square().sum(1, true) + planted_ * p.positions.narrow(1, 0, 1);
+    return {{"energy", 1e-3 * segment_sum(node, p.graphs) - 4209}};
+  }
+
+ private:
+  double planted_;
+};
+
+// The last place of -4209 is 9e-13, which is 1e-10 of what the energies differ by.
+TEST(Audit, JudgesTotalEnergiesByTheirOwnLastPlace) {
+  Schema schema;
+  schema.interface.typical_nodes = 6;
+  Interface interface = schema.interface;
+  interface.outputs = {{"energy", Level::graph, Kind::scalar}};
+  const Batch samples = random_tokens(schema, 200, 6, 3);
+  AuditOptions options = quick();
+  options.dtypes = {at::kDouble};
+  const auto worst = [&](double planted) {
+    Referred model(interface, planted);
+    double error = 0;
+    for (const AuditClaim& c : audit(model, nullptr, samples, schema, options).claims) {
+      error = std::max(error, c.error);
+    }
+    return error;
+  };
+  EXPECT_GT(worst(0), 0);  // the sum is rounded
+  EXPECT_LT(worst(0), 1e-11);
+  EXPECT_GT(worst(1e-6), 1e-11);
+}
+
 TEST(AuditSummary, SaysUnderWhatItIsExactHowFarOffElseAndWhatThatMeans) {
   const Schema schema = schema_of_points();
   const auto model = platonic("tetrahedron", 48, 12);

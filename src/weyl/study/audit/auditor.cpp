@@ -180,6 +180,11 @@ void Auditor::find_resolved() {
   const double limit = wide ? AuditOptions().tolerance_float64 : widest_float32;
   const std::vector<Tensor>& base = wide ? base_ : base_in_float64();
   resolved_.assign(labels_.size(), 0);
+  for (size_t i = 0; wide && i < labels_.size(); ++i) {  // the output's own last place
+    const Tensor values = those_present(base[i], i);
+    const double largest = values.numel() > 0 ? values.abs().max().item<double>() : 0;
+    resolved_[i] = std::isfinite(largest) ? rounding_allowed * step * largest / limit : 0;
+  }
   const at::ScalarType dtype = std::exchange(dtype_, at::kDouble);
   for (int64_t k = 0; k < displacements; ++k) {
     Stream stream(seed_, "audit rounding", {static_cast<uint64_t>(k)});
