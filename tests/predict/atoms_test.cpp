@@ -71,18 +71,69 @@ TEST(EnergyAndForces, AreThePredictionsInOtherUnits) {
 }
 
 TEST(EnergyAndForces, HoldTheStressOfPeriodicAtoms) {
-  Predictor predictor(potential_in("eV", "\u00c5"));
-  predictor.give_stress();
+  const Predictor predictor(potential_in("eV", "\u00c5"));
+  const Asked stress{.stress = true};
   AtomsFrame atoms = methanol();
-  EXPECT_FALSE(energy_and_forces(predictor, atoms).stress);
+  EXPECT_FALSE(energy_and_forces(predictor, atoms, stress).stress);
   atoms.cell = {5, 0, 0, 0, 5, 0, 0, 0, 5};
-  const EnergyAndForces cluster = energy_and_forces(predictor, atoms);  // no axis is periodic
+  const EnergyAndForces cluster = energy_and_forces(predictor, atoms, stress);  // no axis is periodic
   EXPECT_FALSE(cluster.stress);
   EXPECT_EQ(cluster.energy, energy_and_forces(predictor, methanol()).energy);
   atoms.pbc = {true, true, true};
-  const auto stress = energy_and_forces(predictor, atoms).stress;
-  ASSERT_TRUE(stress);
-  EXPECT_NEAR((*stress)[1], (*stress)[3], 1e-9);
+  EXPECT_FALSE(energy_and_forces(predictor, atoms).stress);
+  const auto found = energy_and_forces(predictor, atoms, stress).stress;
+  ASSERT_TRUE(found);
+  EXPECT_NEAR((*found)[1], (*found)[3], 1e-9);
+}
+
+TEST(EnergyAndForces, OfSeveralSamplesAreThoseOfEach) {
+  const Predictor predictor(potential_in("eV", "\u00c5"));
+  std::vector<AtomsFrame> samples(3, methanol());
+  samples[1].positions[4] += 0.2;
+  samples[1].cell = {5, 0, 0, 0, 5, 0, 0, 0, 5};
+  samples[1].pbc = {true, true, true};
+  samples[2].numbers.pop_back();
+  samples[2].positions.resize(9);
+  const Asked all{.stress = true, .energies = true, .virials = true};
+  const auto found = energies_and_forces(predictor, samples, all);
+  ASSERT_EQ(found.size(), 3u);
+  for (size_t g = 0; g < 3; ++g) {
+    const EnergyAndForces alone = energy_and_forces(predictor, samples[g], all);
+    EXPECT_NEAR(found[g].energy, alone.energy, 1e-11 * std::abs(alone.energy));
+    ASSERT_EQ(found[g].forces.size(), alone.forces.size());
+    ASSERT_EQ(found[g].virials.size(), 3 * alone.forces.size());
+    for (size_t k = 0; k < alone.forces.size(); ++k) {
+      EXPECT_NEAR(found[g].forces[k], alone.forces[k], 1e-10);
+    }
+    EXPECT_EQ(found[g].stress.has_value(), g == 1);
+  }
+  samples[2].numbers[0] = 92;
+  try {
+    energies_and_forces(predictor, samples);
+    ADD_FAILURE() << "not refused";
+  } catch (const DataError& error) {
+    EXPECT_STREQ(error.what(), "energy_and_forces: sample 3 of 3: the model knows no element U");
+  }
+}
+
+TEST(EnergyAndForces, OfACommitteeHaveDeviations) {
+  Predictor predictor(potential_in("eV", "\u00c5"));
+  EXPECT_FALSE(energy_and_forces(predictor, methanol()).deviations);
+  SavedModel other = potential_in("eV", "\u00c5");
+  {
+    const at::NoGradGuard no_grad;
+    for (const Parameter& p : other.model->parameters()) {
+      p.tensor.detach().mul_(1.1);
+    }
+  }
+  const Predictor second(potential_in("eV", "\u00c5"));
+  predictor.join(Predictor(std::move(other)), "a", "b");
+  const EnergyAndForces mean = energy_and_forces(predictor, methanol(), {.energies = true}),
+                        first = energy_and_forces(second, methanol(), {.energies = true});
+  ASSERT_TRUE(mean.deviations);
+  EXPECT_NEAR(mean.deviations->energy, std::abs(mean.energy - first.energy), 1e-9);  // of two models
+  EXPECT_NEAR(mean.deviations->forces[4], std::abs(mean.forces[4] - first.forces[4]), 1e-9);
+  EXPECT_EQ(mean.energies.size(), 4u);
 }
 
 TEST(EnergyAndForces, RefuseWhatTheModelCannotTellOrBeTold) {

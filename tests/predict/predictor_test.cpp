@@ -149,14 +149,14 @@ TEST(Predictor, WrapsPeriodicSamplesThatAreFarFromTheirCell) {
   const Batch batch = periodic(data);
   SavedModel saved = potential("painn", *data);
   saved.model->to(at::kFloat);
-  Predictor predictor(std::move(saved));
-  predictor.give_stress();
-  const Named here = predictor(batch.input);
+  const Predictor predictor(std::move(saved));
+  const Asked stress{.stress = true};
+  const Named here = predictor(batch.input, stress);
   Points far = std::get<Points>(batch.input);
   const Tensor cells = at::index_select(far.cell, 0, far.graphs.index);  // each atom in an image of its own
   const Tensor images = at::randint(-100000, 100000, {far.nodes(), 3, 1}, at::kLong).to(at::kDouble);
   far.positions = far.positions + (images * cells).sum(1);
-  const Named there = predictor(far);
+  const Named there = predictor(far, stress);
   for (const char* name : {"forces", "stress"}) {
     EXPECT_LT(largest(there.at(name) - here.at(name)), 1e-5 * largest(here.at(name))) << name;
   }
@@ -268,20 +268,20 @@ TEST(Predictor, ItsGradientIsMinusTheForces) {
 TEST(Predictor, GivesStressWhereForcesAreGradients) {
   const auto data = set();
   const Input input = periodic(data).input;
-  Predictor predictor(potential("painn", *data));
+  const Predictor predictor(potential("painn", *data));
+  const Asked stress{.stress = true};
   EXPECT_EQ(predictor.outputs().size(), 2u);
-  EXPECT_FALSE(predictor(input).contains("stress"));
   const Named before = predictor(input);
-  predictor.give_stress();
-  predictor.give_stress();
-  EXPECT_EQ(predictor.outputs().size(), 3u);
-  Named after = predictor(input);
+  EXPECT_FALSE(before.contains("stress"));
+  EXPECT_EQ(predictor.outputs(stress).size(), 3u);
+  Named after = predictor(input, stress);
   EXPECT_EQ(after.at("stress").sizes(), (std::vector<int64_t>{4, 1, 3, 3}));
   after.erase("stress");
   EXPECT_LT(difference(before, after), 1e-12);
-  Predictor direct(potential("painn", *data, {.forces = ForceSource::direct}));
-  direct.give_stress();
-  EXPECT_EQ(direct.outputs().size(), 2u);
+  EXPECT_LT(difference(before, predictor(input)), 1e-300);
+  const Predictor direct(potential("painn", *data, {.forces = ForceSource::direct}));
+  EXPECT_EQ(direct.outputs(stress).size(), 2u);
+  EXPECT_FALSE(direct(input, stress).contains("stress"));
 }
 
 TEST(Predictor, MeasuresWhatEvaluateMeasures) {

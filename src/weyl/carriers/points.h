@@ -31,6 +31,13 @@ struct Points {
   Named of_graphs, of_objects;  // graph- and object-level inputs by name
   bool placed = true;           // whether the positions were given
 
+  // What a call of a model is asked for. No data have it, and what copies points leaves it out.
+  /// Extensive outputs of graphs and objects as the values of the nodes whose sums they are, (N, ...), in the model's dtype.
+  bool by_node = false;
+  /// Small strains of single nodes (N, 3, 3), float64: an edge from i to j is x (1 + (s_i + s_j) / 2), so that the derivative
+  /// by s_i is what the edges at node i are strained by, half to each end. Undefined: none.
+  Tensor strains;
+
   int64_t nodes() const { return graphs.rows(); }          // N
   int64_t count() const { return graphs.count(); }         // B
   int64_t dimension() const { return positions.size(1); }  // D

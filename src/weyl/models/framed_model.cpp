@@ -178,6 +178,7 @@ Named FramedModel::forward(const Points& points) {
   const int64_t B = points.count(), choices = frames();
   const Schema schema = schema_of(interface);
   Batch all{points, {}};
+  std::get<Points>(all.input).by_node = false;  // means over frames are of whole graphs
   if (choices > 1) {
     std::vector<int64_t> which;
     for (int64_t i = 0; i < choices * B; ++i) {

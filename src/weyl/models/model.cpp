@@ -153,6 +153,9 @@ Named PointsModel::operator()(const Input& input) {
   require_no_cell("model input", *this, input);
   check_input(input, *this);
   const Points& points = std::get<Points>(input);
+  require<ConfigError>(
+      !points.strains.defined() || reach().has_value(),
+      "model input: strains of single nodes need a model whose nodes see no farther than a cut-off");
   require(!points.cell.defined() || points.pbc.defined(), "model input: a cell needs pbc, bool (",
           points.count(), ", ", interface.dimension, "), got none");
   for (const auto& q : interface.outputs) {

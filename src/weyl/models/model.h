@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -83,6 +84,10 @@ class Model : public Module {
   /// Warnings, a sentence each, about options that may be trained but seldom should be. `differentiated_by`: the option
   /// by which the outputs are differentiated with respect to positions (Task::differentiated_by); empty: they are not.
   virtual std::vector<std::string> warnings(std::string_view /*differentiated_by*/) const { return {}; }
+  /// The largest distance, in the unit of the positions, at which a node can change what is said of another: the cut-off
+  /// times the number of times that nodes look at their neighbours. Empty: there is none, as where all nodes of a graph see
+  /// one another. Models that have one take strains of single nodes (Points::strains).
+  virtual std::optional<double> reach() const { return {}; }
   /// Whether a model of points sees the images of a periodic cell.
   virtual bool periodic() const { return false; }
   /// Translates a state dict of the system's authors (names without wrappers' prefixes) into our names and layouts,
@@ -111,7 +116,8 @@ class PointsModel : public Model {
   explicit PointsModel(Interface interface);
   /// Checks the input and calls `forward`. Outputs of role `point` get the place that they are counted from added
   /// (`origin_of`). ShapeError: another carrier; missing features; wrong shapes or dtypes; an input without objects
-  /// where outputs belong to objects. ConfigError: an input with a cell, unless the model is `periodic`.
+  /// where outputs belong to objects. ConfigError: an input with a cell, unless the model is `periodic`; strains of nodes,
+  /// unless it has a `reach`.
   Named operator()(const Input& input) final;
   /// The network itself, on checked input. It returns outputs of role `point` as offsets.
   virtual Named forward(const Points& points) = 0;

@@ -13,6 +13,9 @@ Tensor output_rows(const Tensor& of_nodes, const Quantity& output, const Points&
       return of_nodes;
     case Level::object:
     case Level::graph:
+      if (output.extensive && points.by_node) {
+        return of_nodes;
+      }
       return output.extensive ? sum_nodes(of_nodes, segments)
                               : pool_nodes(of_nodes, segments, objects ? Pooling::mean : law, typical_nodes);
     case Level::pair:

@@ -19,6 +19,9 @@
 namespace weyl {
 namespace {
 
+/// Of frames the stress is always asked for.
+const Asked kAsked{.stress = true};
+
 /// What is written: a prediction and the factor to the file's units.
 struct Written {
   Quantity quantity;
@@ -129,6 +132,7 @@ class WaitingFrames {
   WaitingFrames(const Predictor& predictor, FrameLayout layout, const FrameReader& reader,
                 std::function<void(const std::string&)> warn)
       : predictor_(predictor),
+        outputs_(predictor.outputs(kAsked)),
         warn_(std::move(warn)),
         direct_(predictor.task() != nullptr && gives_forces(predictor.interface())),
         reader_(reader),
@@ -141,7 +145,7 @@ class WaitingFrames {
     const std::string where = reader_.where();
     collector_.add(frame);
     const FrameUnits units = units_of(layout_, reader_);
-    std::vector<Written> columns = written(predictor_.outputs(), units, reader_);
+    std::vector<Written> columns = written(outputs_, units, reader_);
     require<DataError>(written_.empty() || (units == units_ && columns == written_), where,
                        ": must be in the units of the frames before it: one file has one unit for all");
     units_ = units;
@@ -212,7 +216,7 @@ class WaitingFrames {
       warn_(warning);
       warn_ = nullptr;
     }
-    const Named values = predictor_(batch.input);
+    const Named values = predictor_(batch.input, kAsked);
     axes_.add(batch.input, [&](int64_t i) { return wheres_[static_cast<size_t>(first + i)]; });
     const auto& offsets = std::get<Points>(batch.input).graphs.offsets;
     for (const Written& what : written_) {
@@ -230,6 +234,7 @@ class WaitingFrames {
   }
 
   const Predictor& predictor_;
+  const std::vector<Quantity> outputs_;
   std::function<void(const std::string&)> warn_;  // until it has been said
   bool direct_;
   const FrameReader& reader_;
@@ -266,11 +271,11 @@ PredictedFrames predict_frames(FilePredictor& predictor, FrameReader& reader,
       as_told(layout_of(asked(predictor.subject().recipe.data)), predictor.interface());
   require_of_frames(predictor, layout);
   reader.name_types(layout.elements);
-  predictor.give_stress();
   WaitingFrames waiting(predictor, layout, reader, calls.warn);
   PredictedFrames result;
   bool warned = !calls.warn, units_told = !calls.warn;
-  const auto predicts = [&](const char* name) { return find_quantity(predictor.outputs(), name) != nullptr; };
+  const std::vector<Quantity> outputs = predictor.outputs(kAsked);
+  const auto predicts = [&](const char* name) { return find_quantity(outputs, name) != nullptr; };
   AtomsFrame frame;
   const auto flush = [&] {
     const int64_t more = waiting.size();

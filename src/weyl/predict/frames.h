@@ -30,7 +30,7 @@ struct PredictedFrames {
 /// Signs are those of conventions.md, whatever the signs of the input's columns; where the training data had other
 /// signs, `weyl_stress_sign` and `weyl_forces_sign` say so.
 ///
-/// Where forces are gradients, the frame also has the stress (Predictor::give_stress), unless it is not periodic along
+/// Where forces are gradients, the frame also has the stress (Asked::stress), unless it is not periodic along
 /// all three lattice vectors. Where they are not, `weyl_forces_kind` says that they are direct.
 ///
 /// ConfigError: the model has another carrier, types that are no elements, or a feature that frames do not hold.

@@ -113,31 +113,40 @@ std::string Predictor::data_warning(const Input& input) const {
   return far ? note_on_places_ : "";
 }
 
-Named Predictor::operator()(const Input& input) const {
+std::vector<Quantity> Predictor::own_outputs(const Asked& asked) const {
+  return task() != nullptr ? task()->predictions_asked(interface(), asked) : own_outputs_;
+}
+
+std::vector<Quantity> Predictor::outputs(const Asked& asked) const {
+  return others_.empty() ? own_outputs(asked) : ensemble_outputs(own_outputs(asked));
+}
+
+Named Predictor::operator()(const Input& input, const Asked& asked) const {
   if (others_.empty()) {
-    return alone(input);
+    return alone(input, {}, asked);
   }
   const at::NoGradGuard no_grad;
-  std::vector<Named> members{alone(input)};
+  std::vector<Named> members{alone(input, {}, asked)};
   for (const Predictor& other : others_) {
-    members.push_back(other.alone(input));
+    members.push_back(other.alone(input, {}, asked));
   }
-  return ensemble_predictions(members, own_outputs_);
+  return ensemble_predictions(members, own_outputs(asked));
 }
 
 Named Predictor::as_far_as_labels(const Batch& batch) const {
-  return alone(batch.input, batch.labels);
+  return alone(batch.input, batch.labels, {});
 }
 
-Named Predictor::alone(const Input& input, const Named& labels) const {
+Named Predictor::alone(const Input& input, const Named& labels, const Asked& asked) const {
   const at::NoGradGuard no_grad;
   require_finite_places(input);
   require_apart(input, interface());
   const bool here = task() != nullptr && task()->moves_inputs();
   const Shift shift = shift_of(input);
   const Input ready = placed(input, shift, here ? at::Device(at::kCPU) : model().device());
-  const Named values = task() != nullptr ? task()->predict(model(), {ready, labels}) : model()(ready);
-  return shifted(values, own_outputs_, shift.back(), ready);
+  const Named values =
+      task() != nullptr ? task()->predict_asked(model(), {ready, labels}, asked) : model()(ready);
+  return shifted(values, own_outputs(asked), shift.back(), ready);
 }
 
 Shift Predictor::shift_of(const Input& input) const {
@@ -176,17 +185,6 @@ Tensor Predictor::gradient(const Input& input, std::string_view where) const {
                        ": the model's scalar outputs must depend on the positions, but do not");
   const auto gradients = torch::autograd::grad({sum}, {positions}, {}, false, false, /*allow_unused=*/true);
   return gradients[0].defined() ? gradients[0].detach().cpu() : at::zeros_like(positions).cpu();
-}
-
-void Predictor::give_stress() {
-  auto more = task() != nullptr ? task()->with_stress() : nullptr;
-  if (more != nullptr) {
-    saved_.task = std::move(more);
-    set_outputs();
-  }
-  for (Predictor& other : others_) {
-    other.give_stress();
-  }
 }
 
 void Predictor::roll_out(int64_t steps, std::string_view where) {

@@ -57,6 +57,8 @@ class Predictor {
   std::vector<SampleFacts> trained_on() const;
   /// What predictions are, with their units: the task's, else the model's outputs.
   const std::vector<Quantity>& outputs() const { return outputs_; }
+  /// Those and what is asked for (Task::predictions_asked).
+  std::vector<Quantity> outputs(const Asked& asked) const;
   /// What everyone who uses the predictions must know, a sentence each.
   std::vector<std::string> notes() const;
   /// A sentence that says what precision is lost, where the model computes in float32, is not exact under translations,
@@ -69,8 +71,8 @@ class Predictor {
   ///
   /// Samples far from the origin lose no precision where the model is exact under translations: points and poses are
   /// brought near the origin in float64 before they are rounded to the model's dtype, and outputs with a place are
-  /// moved back in float64.
-  Named operator()(const Input& input) const;
+  /// moved back in float64. `asked`: what the predictions hold beside `outputs`, which a model without a task cannot give.
+  Named operator()(const Input& input, const Asked& asked = {}) const;
 
   /// The predictions of this model without those joined to it. The task sees the labels: a task that goes step by step
   /// then goes at least as many steps as the labels have.
@@ -79,10 +81,6 @@ class Predictor {
   /// d(sum of the model's own scalar outputs of graphs)/d(positions), (N, D), on the CPU. ConfigError: the model has no
   /// such output, or it does not depend on the positions; the input is not points; there are several models.
   Tensor gradient(const Input& input, std::string_view where = "gradient") const;
-
-  /// Adds the `stress` of periodic graphs to the predictions where forces are gradients, whether or not it was trained.
-  /// Without effect for other tasks.
-  void give_stress();
 
   /// From now on predictions go `steps` steps, however many were trained; each step starts where the one before has
   /// left the bodies. `as_far_as_labels` goes at least as far. ConfigError: the task does not go step by step
@@ -106,7 +104,9 @@ class Predictor {
                       const PredictorCalls& calls = {}) const;
 
  private:
-  Named alone(const Input& input, const Named& labels = {}) const;  // without the others
+  // Without the others.
+  Named alone(const Input& input, const Named& labels, const Asked& asked) const;
+  std::vector<Quantity> own_outputs(const Asked& asked) const;
   void set_outputs();
   Shift shift_of(const Input& input) const;
   Input placed(const Input& input, const Shift& shift, at::Device device) const;

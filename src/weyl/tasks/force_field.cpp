@@ -18,6 +18,7 @@
 
 #include "weyl/carriers/points.h"
 #include "weyl/core/check.h"
+#include "weyl/core/to_device.h"
 #include "weyl/core/units.h"
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/autograd/differentiable.h"
@@ -30,6 +31,8 @@ namespace {
 constexpr const char* kEnergy = "energy";
 constexpr const char* kForces = "forces";
 constexpr const char* kStress = "stress";
+constexpr const char* kAtomEnergies = "energies";
+constexpr const char* kAtomVirials = "virials";
 constexpr int64_t kForceFieldChunk = 1024;  // samples at a time when a whole set is read
 
 Quantity energy_quantity(const std::string& unit = "", bool extensive = true) {
@@ -80,6 +83,10 @@ Tensor mean_error_by(ForceLaw law, double huber_delta, const Tensor& error, cons
                                             : law == ForceLaw::l2 ? ErrorLaw::l2
                                                                   : ErrorLaw::huber,
                                             huber_delta, error, known);
+}
+
+Tensor symmetric_part(const Tensor& matrices) {
+  return 0.5 * (matrices + matrices.transpose(1, 2));
 }
 
 Tensor or_zeros(const Tensor& gradient, const Tensor& like) {
@@ -136,13 +143,28 @@ Interface ForceField::interface(const Schema& data) const {
 }
 
 std::vector<Quantity> ForceField::predictions(const Interface& model) const {
+  return predictions_asked(model, {});
+}
+
+bool ForceField::gives_stress(const Asked& asked) const {
+  return options_.stress || (asked.stress && options_.forces == ForceSource::gradient);
+}
+
+std::vector<Quantity> ForceField::predictions_asked(const Interface& model, const Asked& asked) const {
   const std::string per_length = force_unit(model);
   std::vector<Quantity> result{energy_quantity(unit_of(model.outputs, kEnergy), !options_.pooled)};
   if (options_.forces != ForceSource::none) {
     result.push_back(forces_quantity(per_length));
   }
-  if (options_.stress) {
+  if (gives_stress(asked)) {
     result.push_back(stress_quantity(per_length.empty() ? "" : per_length + "^3"));
+  }
+  const std::string energy = unit_of(model.outputs, kEnergy);
+  if (asked.energies) {
+    result.push_back({.name = kAtomEnergies, .unit = energy});
+  }
+  if (asked.virials) {
+    result.push_back({.name = kAtomVirials, .kind = Kind::symmetric_tensor, .unit = energy});
   }
   return result;
 }
@@ -177,30 +199,41 @@ void ForceField::load(const NamedTensors& state) {
   statistics_.load(state);
 }
 
-ForceField::Answer ForceField::answer(Model& model, const Input& input, bool training) const {
-  const bool gradient = options_.forces == ForceSource::gradient;
+ForceField::Answer ForceField::answer(Model& model, const Input& input, bool training,
+                                      const Asked& asked) const {
+  const bool gradient = options_.forces == ForceSource::gradient, stress = gives_stress(asked);
   Points points = force_field_points(input);
+  points.by_node = asked.energies || asked.owned.defined();
+  require<ConfigError>(gradient || !asked.virials,
+                       "force_field: virials of atoms need forces that are gradients of the energy");
   Answer result;
   const at::AutoGradMode mode(gradient || at::GradMode::is_enabled());
-  Tensor positions, strain;
+  Tensor positions, strain, strains;
   if (gradient) {
     positions = points.positions = points.positions.detach().clone().requires_grad_(true);
   }
-  if (options_.stress) {
+  if (stress) {
     result.volume = cell_volumes(points);
   }
-  if (options_.stress && points.cell.defined()) {
+  if (stress && points.cell.defined()) {
     strain = at::zeros({points.count(), 3, 3}, positions.options()).requires_grad_(true);
-    const Tensor symmetric = 0.5 * (strain + strain.transpose(1, 2));
+    const Tensor symmetric = symmetric_part(strain);
     const Tensor per_node = at::index_select(symmetric, 0, points.graphs.index);
     points.positions = positions + at::matmul(positions.unsqueeze(1), per_node).squeeze(1);
     points.cell = points.cell + at::matmul(points.cell, symmetric);
+  }
+  if (asked.virials) {
+    strains = at::zeros({points.nodes(), 3, 3}, positions.options().dtype(at::kDouble)).requires_grad_(true);
+    points.strains = symmetric_part(strains);
   }
   const Named outputs = model(points);
   const auto found = outputs.find(kEnergy);
   require(found != outputs.end(), "force_field: the model has no output 'energy'");
   result.energy = found->second.select(1, 0).to(at::kDouble);
   result.reference = statistics_.energies(points, model.interface, /*prepared=*/model.training());
+  if (points.by_node) {
+    sum_energies(result, points, asked.owned);
+  }
   if (options_.forces == ForceSource::direct) {
     const auto forces = outputs.find(kForces);
     require(forces != outputs.end(), "force_field: the model has no output 'forces'");
@@ -209,9 +242,11 @@ ForceField::Answer ForceField::answer(Model& model, const Input& input, bool tra
   if (!gradient) {
     return result;
   }
-  std::vector<Tensor> by{positions}, slopes(2);
-  if (strain.defined()) {
-    by.push_back(strain);
+  std::vector<Tensor> by{positions}, slopes(3);
+  for (const Tensor& x : {strain, strains}) {
+    if (x.defined()) {
+      by.push_back(x);
+    }
   }
   if (result.energy.requires_grad()) {  // a model may see no positions
     slopes = torch::autograd::grad({result.energy.sum()}, by, {}, training, training, /*allow_unused=*/true);
@@ -220,23 +255,53 @@ ForceField::Answer ForceField::answer(Model& model, const Input& input, bool tra
   if (strain.defined()) {
     result.virial = or_zeros(slopes[1], strain);
   }
+  if (strains.defined()) {
+    result.slopes = or_zeros(slopes[by.size() - 1], strains);
+  }
   return result;
 }
 
-Named ForceField::in_units(const Answer& answer) const {
-  Named result{{kEnergy, (answer.energy.detach() * statistics_.scale() + answer.reference).unsqueeze(1)}};
-  if (answer.forces.defined()) {
-    result[kForces] = (answer.forces.detach().to(at::kDouble) * statistics_.scale()).unsqueeze(1);
+void ForceField::sum_energies(Answer& answer, const Points& points, const Tensor& owned) const {
+  require<ConfigError>(
+      !options_.pooled && answer.energy.size(0) == points.nodes(),
+      "force_field: energies of atoms need an energy that is their sum: neither pooled nor a mean "
+      "over frames");
+  answer.energies = answer.energy;
+  answer.references = statistics_.energies_of_nodes(points);
+  Tensor energies = answer.energies;
+  if (owned.defined()) {
+    require(owned.dim() == 1 && owned.size(0) == points.nodes() && owned.scalar_type() == at::kBool,
+            "force_field: `owned` must be bool (", points.nodes(), "), got ", owned.sizes());
+    const Tensor counts = to_device(owned, energies.device());
+    energies = energies * counts;
+    answer.reference = sum_nodes(answer.references * counts, points.graphs);
+  } else {
+    const Tensor constant = answer.reference - sum_nodes(answer.references, points.graphs);
+    answer.references =
+        answer.references + spread(constant / counts_of(points.graphs, constant), points.graphs);
   }
-  if (options_.stress) {
+  answer.energy = sum_nodes(energies, points.graphs);
+}
+
+Named ForceField::in_units(const Answer& answer) const {
+  const double scale = statistics_.scale();
+  const auto said = [&](const Tensor& y) { return y.detach().to(at::kDouble) * scale; };
+  Named result{{kEnergy, (said(answer.energy) + answer.reference).unsqueeze(1)}};
+  if (answer.forces.defined()) {
+    result[kForces] = said(answer.forces).unsqueeze(1);
+  }
+  if (answer.volume.defined()) {
     const Tensor volume = answer.volume.view({-1, 1, 1, 1});
     const Tensor nothing = at::full({answer.volume.size(0), 1, 3, 3}, NAN, volume.options());
-    result[kStress] =
-        answer.virial.defined()
-            ? at::where(volume > 0,
-                        answer.virial.detach().to(at::kDouble).unsqueeze(1) * statistics_.scale() / volume,
-                        nothing)
-            : nothing;
+    result[kStress] = answer.virial.defined()
+                          ? at::where(volume > 0, said(answer.virial).unsqueeze(1) / volume, nothing)
+                          : nothing;
+  }
+  if (answer.energies.defined()) {
+    result[kAtomEnergies] = (said(answer.energies) + answer.references).unsqueeze(1);
+  }
+  if (answer.slopes.defined()) {
+    result[kAtomVirials] = -said(answer.slopes).unsqueeze(1);
   }
   return result;
 }
@@ -274,7 +339,7 @@ Step ForceField::step(Model& model, const Batch& batch, const LossShares& shares
     expect.emplace();
   }
   const Points& points = force_field_points(batch.input);
-  const Answer a = answer(model, batch.input, training);
+  const Answer a = answer(model, batch.input, training, {});
   const at::ScalarType dtype = points.positions.scalar_type();
   const Tensor atoms = counts_of(points.graphs, a.reference);
   Tensor loss = (a.energy.sum() * 0).to(dtype);  // keeps its graph when no label of the batch is known
@@ -304,21 +369,15 @@ Step ForceField::step(Model& model, const Batch& batch, const LossShares& shares
 }
 
 Named ForceField::predict(Model& model, const Batch& batch) const {
-  return in_units(answer(model, batch.input, false));
+  return predict_asked(model, batch, {});
+}
+
+Named ForceField::predict_asked(Model& model, const Batch& batch, const Asked& asked) const {
+  return in_units(answer(model, batch.input, false, asked));
 }
 
 std::string ForceField::differentiated_by() const {
   return options_.forces == ForceSource::gradient ? "task.force_field.forces = \"gradient\"" : "";
-}
-
-std::unique_ptr<Task> ForceField::with_stress() const {
-  if (options_.forces != ForceSource::gradient || options_.stress) {
-    return nullptr;
-  }
-  auto more = std::make_unique<ForceField>(*this);
-  more->options_.stress = true;
-  more->options_.stress_weight = 0;
-  return more;
 }
 
 /// Energies alone are measured, too: reference calculations, coupled cluster's for one, often give no more.

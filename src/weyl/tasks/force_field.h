@@ -40,6 +40,7 @@ class ForceField : public Task {
   /// ConfigError: no points of three dimensions; forces in another unit than energy per length.
   Interface interface(const Schema& data) const override;
   std::vector<Quantity> predictions(const Interface& model) const override;
+  std::vector<Quantity> predictions_asked(const Interface& model, const Asked& asked) const override;
 
   void fit(const Dataset& train) override;
   bool adopt(const Schema& data, const OutputLaw& law) override;
@@ -53,10 +54,15 @@ class ForceField : public Task {
   std::vector<Tensor> loss_weights(const Batch& batch, const Interface& model) const override;
   Step step(Model& model, const Batch& batch, const LossShares& shares = {}) const override;
   Named predict(Model& model, const Batch& batch) const override;
+  /// `energies` and `virials` are those of single atoms. The sum of the energies is `energy`, but for the constant of
+  /// imported weights where atoms are `owned`, which belongs to the whole. `virials` are the derivatives of the energy by
+  /// strains of the edges at an atom, half to each end, with the sign of a virial: their sum is -volume times the stress.
+  /// ConfigError: a stress or virials of forces that are no gradients; energies of atoms of an energy that is pooled, or of
+  /// a model that gives none (framed_model.h); virials of a model without a `reach`.
+  Named predict_asked(Model& model, const Batch& batch, const Asked& asked) const override;
   std::vector<std::string> notes() const override;
   bool measures_without(const Quantity& label) const override;
   std::string differentiated_by() const override;
-  std::unique_ptr<Task> with_stress() const override;
 
   std::unique_ptr<Meter> meter(const Interface& model) const override;
   std::string headline() const override;
@@ -65,12 +71,17 @@ class ForceField : public Task {
 
  private:
   struct Answer {
-    Tensor energy;          // y (B) float64, as sums over nodes are
-    Tensor forces, virial;  // F / s (N, 3), V sigma / s (B, 3, 3), or undefined
-    Tensor volume;          // (B) float64, 0 where there is none; undefined without stress
-    Tensor reference;       // (B) float64
+    Tensor energy;            // y (B) float64, as sums over nodes are
+    Tensor forces, virial;    // F / s (N, 3), V sigma / s (B, 3, 3), or undefined
+    Tensor volume;            // (B) float64, 0 where there is none; undefined without stress
+    Tensor reference;         // (B) float64
+    Tensor energies, slopes;  // of atoms, y (N) and its derivatives by their strains (N, 3, 3), or undefined
+    Tensor references;        // of atoms, (N) float64, with energies
   };
-  Answer answer(Model& model, const Input& input, bool training) const;
+  bool gives_stress(const Asked& asked) const;
+  Answer answer(Model& model, const Input& input, bool training, const Asked& asked) const;
+  /// From the energies of nodes that a model gave in place of `answer.energy`: that sum, and what atoms have of it.
+  void sum_energies(Answer& answer, const Points& points, const Tensor& owned) const;
   Named in_units(const Answer& answer) const;
   std::unique_ptr<ForceErrors> errors(const std::string& energy_unit, const std::string& length_unit,
                                       const std::vector<std::string>& elements) const;

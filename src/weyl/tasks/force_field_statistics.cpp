@@ -217,6 +217,15 @@ Tensor ForceFieldStatistics::energies(const Tensor& composition) const {
   return at::matmul(composition, to_device(references_, composition.device())) + constant_;
 }
 
+Tensor ForceFieldStatistics::energies_of_nodes(const Points& points) const {
+  if (!fitted()) {
+    return at::zeros({points.nodes()}, points.positions.options().dtype(at::kDouble));
+  }
+  const Tensor references = to_device(references_, points.positions.device());
+  return points.types.defined() ? references.index_select(0, points.types)
+                                : references.expand({points.nodes()});
+}
+
 void ForceFieldStatistics::require_seen_elements(const Points& points, const Interface& interface) const {
   if (fitted()) {
     require_seen("force_field", composition_of(points, interface.types), seen_, interface.elements);

@@ -51,6 +51,8 @@ class ForceFieldStatistics {
   /// Those of points, by their own composition; zeros before a fit. ShapeError: an element that no training sample had,
   /// which is not looked at again on a device other than the CPU where points are `prepared`.
   Tensor energies(const Points& points, const Interface& interface, bool prepared = false) const;
+  /// Those of single atoms (N), float64, without the constant; zeros before a fit.
+  Tensor energies_of_nodes(const Points& points) const;
   void require_seen_elements(const Points& points, const Interface& interface) const;
 
  private:

@@ -89,6 +89,16 @@ inline Tensor shared(const Tensor& term, const LossShares& shares, size_t index)
   return shares.empty() ? term : term * shares.at(index).to(term.device(), term.scalar_type());
 }
 
+/// What a prediction may be asked for beside what the task declares (Task::predictions). A task that cannot give something
+/// leaves it out, but for ForceField, which says why.
+struct Asked {
+  bool stress =
+      false;  // `stress` of periodic graphs, where forces are gradients; left out where they are not
+  bool energies = false;  // `energies` (N, 1) of atoms
+  bool virials = false;   // `virials` (N, 1, 3, 3) of atoms
+  Tensor owned;           // (N) bool: the atoms whose energies count; undefined: all
+};
+
 /// How a prediction follows from the output y of weights that were trained elsewhere: scale y + shift.
 struct OutputLaw {
   double scale = 1, shift = 0;  // both in the unit of the prediction; the shift is added once for a graph
@@ -108,6 +118,10 @@ class Task {
   virtual Interface interface(const Schema& data) const = 0;  // the data's, with the outputs needed
   /// The quantities that `predict` returns, for audits and files.
   virtual std::vector<Quantity> predictions(const Interface& model) const = 0;
+  /// Those and what is asked for: what `predict_asked` returns.
+  virtual std::vector<Quantity> predictions_asked(const Interface& model, const Asked& /*asked*/) const {
+    return predictions(model);
+  }
 
   virtual void fit(const Dataset& train) = 0;  // computes the statistics of the data
   /// Replaces `fit` for weights from elsewhere: predictions are their outputs, changed by `law`. False, and nothing
@@ -140,6 +154,9 @@ class Task {
   /// loss_weights, in that order; or none.
   virtual Step step(Model& model, const Batch& batch, const LossShares& shares = {}) const = 0;
   virtual Named predict(Model& model, const Batch& batch) const = 0;
+  virtual Named predict_asked(Model& model, const Batch& batch, const Asked& /*asked*/) const {
+    return predict(model, batch);
+  }
 
   /// Whether samples that are only measured may all lack a label, of which there are no metrics then.
   virtual bool measures_without(const Quantity& /*label*/) const { return false; }
@@ -151,9 +168,6 @@ class Task {
   /// The option, in the words of a config, by which predictions are derivatives of the model's outputs with respect to
   /// positions, as forces are. Empty: they are not.
   virtual std::string differentiated_by() const { return ""; }
-  /// A copy of this task, with its statistics, whose predictions also hold the stress of periodic graphs. Null where
-  /// there is nothing to add.
-  virtual std::unique_ptr<Task> with_stress() const { return nullptr; }
   /// A copy of this task, with its statistics, whose predictions go `steps` steps; each starts where the one before has
   /// left the input. Null for tasks that do not go step by step. ConfigError: a feature of the model's inputs cannot be
   /// moved.

@@ -1,6 +1,7 @@
 #include "weyl/models/geomformer/geometry.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/matmul.h>
 
 #include "weyl/core/check.h"
 #include "weyl/ops/edges/cutoff.h"
@@ -75,10 +76,15 @@ Neighbourhood PairGeometry::operator()(const Points& points) const {
   found.basis_rows = radial_ ? EdgeRows::bond : EdgeRows::edge;
   const auto f = [cutoff = cutoff_, radial = radial_, gaussian = gaussian_, types = types_, apart = apart_](
                      const Tensors& in, const Edges& edges) {
-    const Tensor &positions = in[0], &cell = in[1], &kind = in[2];
+    const Tensor &positions = in[0], &cell = in[1], &kind = in[2], &strains = in[3];
     // A potential is stiff: what rounding takes from a length comes back times the force, so float64.
     const auto wide = [](const Tensor& x) { return x.defined() ? x.to(at::kDouble) : x; };
-    const Tensor away = displacements(wide(positions), edges, wide(cell));
+    Tensor away = displacements(wide(positions), edges, wide(cell));
+    if (strains.defined()) {
+      const Tensor of_ends =
+          0.5 * (strains.index_select(0, edges.centre) + strains.index_select(0, edges.neighbour));
+      away = away + at::matmul(away.unsqueeze(1), of_ends).squeeze(1);
+    }
     const Polar polar_form = polar(away);
     const Tensor lengths = polar_form.length.to(positions.scalar_type());
     Tensors out{lengths, polar_form.direction.to(positions.scalar_type())};
@@ -98,10 +104,10 @@ Neighbourhood PairGeometry::operator()(const Points& points) const {
     }
     return out;
   };
-  EdgeBlockForm form{{BlockRows::node, BlockRows::whole, BlockRows::node},
+  EdgeBlockForm form{{BlockRows::node, BlockRows::whole, BlockRows::node, BlockRows::node},
                      {BlockRows::edge, BlockRows::edge, found.block_rows()}};
   form.results.resize(form.results.size() + (cutoff_ ? 1 : 0) + (apart_ ? 1 : 0), BlockRows::edge);
-  const Tensors out = found.in_blocks(f, form, {points.positions, points.cell, points.types});
+  const Tensors out = found.in_blocks(f, form, {points.positions, points.cell, points.types, points.strains});
   found.lengths = out[0];
   found.directions = out[1];
   found.basis = out[2];

@@ -184,6 +184,19 @@ std::vector<int64_t> Geomformer::edges(const Points& points) const {
   return geometry_->edges(points);
 }
 
+std::optional<double> Geomformer::reach() const {
+  if (!periodic() || options.rounds > 1) {
+    return {};
+  }
+  const bool starts_with_neighbours =
+      options.neighbour_embedding || options.pair_embedding || uses_neighbours(options.input);
+  // Cross-attention reads the vectors that self-attention has just changed, but for those that nobody reads at the end.
+  const bool twice = options.interaction == Interaction::attention && options.order == Order::sequential;
+  const int64_t again = twice ? options.blocks - (reads_vectors(options, interface) ? 0 : 1) : 0;
+  return static_cast<double>((starts_with_neighbours ? 1 : 0) + options.blocks + again) *
+         options.cutoff->radius;
+}
+
 std::vector<std::string> Geomformer::warnings(std::string_view differentiated_by) const {
   if (differentiated_by.empty() || options.norm != VectorNormLaw::whiten || options.rho == 1) {
     return {};

@@ -34,6 +34,7 @@ class Geomformer : public PointsModel {
   ForeignWeights translated(const NamedTensors& state_dict, const ForeignRecord& record) const override;
   std::vector<int64_t> edges(const Points& points) const override;
   std::vector<std::string> warnings(std::string_view differentiated_by) const override;
+  std::optional<double> reach() const override;
   bool periodic() const override { return options.cutoff && !uses_centroid(options.input); }
 
   const Options options;

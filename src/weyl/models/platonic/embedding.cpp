@@ -221,7 +221,8 @@ void Readout::operator()(const Tensor& trunk, const Points& points, at::ScalarTy
   const Tensor on_group = (mlp_ ? (*mlp_)(trunk) : (*linear_)(trunk)).to(dtype);
   Tensor values = plan_.vectors ? frame_vectors(on_group, plan_.odd, *tables_)
                                 : frame_scalars(on_group, plan_.odd, *tables_);
-  if (plan_.rows == Rows::graph_sum || plan_.rows == Rows::object_sum) {
+  const bool summed = plan_.rows == Rows::graph_sum || plan_.rows == Rows::object_sum;
+  if (summed && !points.by_node) {
     values = sum_nodes(values, plan_.rows == Rows::graph_sum ? points.graphs : points.objects);
   }
   int64_t column = 0;
