@@ -1,7 +1,9 @@
 #include "weyl/nn/module.h"
 
-#include <atomic>
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
 
+#include <atomic>
 #include <thread>
 
 #include "weyl/core/check.h"

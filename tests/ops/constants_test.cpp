@@ -1,5 +1,6 @@
 #include "weyl/ops/constants.h"
 
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 namespace weyl {

@@ -1,6 +1,9 @@
 // State dicts of the authors, with their prefixes and buffers, into models of ours.
 #include "weyl/train/import.h"
 
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+
 #include "tests/models/points_fixtures.h"
 #include "weyl/core/check.h"
 #include "weyl/models/platonic/options.h"

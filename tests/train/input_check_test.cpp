@@ -145,6 +145,21 @@ TEST(InputCheck, GeomformerThatStartsAtZeroIsRefusedWhereItStaysThere) {
   }
 }
 
+// Joins of nearly the same points are all that turns the places of bare clouds into numbers.
+TEST(InputCheck, GatrOnBareCloudsIsSaidToSeeLessThanFloat32Rounds) {
+  gatr::Options options;
+  options.width = 8;
+  options.heads = 4;
+  options.blocks = 2;
+  Interface bare = asked({}, {a_class}), with_normals = bare;
+  with_normals.features = {{"normals", Level::node, Kind::vector, 1, Role::normal}};
+  const auto lines = lines_of(options, bare, *clouds(bare, 6, 30));
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_TRUE(lines[0].starts_with("output 'class' hardly changes when the positions of training samples"))
+      << lines[0];
+  EXPECT_TRUE(lines_of(options, with_normals, *clouds(with_normals, 6, 30)).empty());
+}
+
 TEST(InputCheck, ModelsThatSeeEverythingAreLetThroughWithoutAWord) {
   const Interface i =
       asked(featured(), {a_class, energy, forces, {"later", Level::node, Kind::vector, 1, Role::point}});

@@ -289,8 +289,9 @@ Checked checked(const Recipe& recipe, const TrainRequest& request) {
     require_no_warnings(data_warnings(prepared.data, prepared.saved.task->labels()));
   }
   std::ranges::move(notes_on_arithmetic(recipe.train, request.device), std::back_inserter(notes));
-  for (std::string line : {check_axes(prepared.saved, prepared.data),
-                           note_on_augmentation(recipe.train, *prepared.saved.model)}) {
+  for (std::string line :
+       {check_axes(prepared.saved, prepared.data), check_measured(prepared.saved, prepared.data),
+        note_on_augmentation(recipe.train, *prepared.saved.model)}) {
     if (!line.empty()) {
       notes.push_back(std::move(line));
     }

@@ -151,6 +151,53 @@ TEST_F(Modelnet, FoldersOfSomeClassesKeepTheNumbersOfAModel) {
   EXPECT_EQ(labels.max().item<int64_t>(), 7);
 }
 
+/// The rotation that takes points p (P, 3) to q.
+Tensor rotation_between(const Tensor& p, const Tensor& q) {
+  return std::get<0>(at::linalg_lstsq(p, q));
+}
+
+TEST_F(Modelnet, NormalsOfMeshesTurnWithThePoints) {
+  auto o = at("off");
+  o.carrier = ShapeCarrier::points;
+  o.points = 50;
+  o.normals = true;
+  const auto plain = open_set(o);
+  ASSERT_EQ(plain.train->schema().interface.features.size(), 1u);
+  EXPECT_EQ(plain.train->schema().interface.features[0].role, Role::normal);
+  o.rotate_train = Turning::uniform;
+  o.input.neighbours = 2;
+  o.input.centres = 20;
+  o.input.augment = CloudAugmentation{.rotate = Turning::uniform};
+  const auto turned = open_set(o);
+  o.input.augment->draw = true;
+  const auto redrawn = open_set(o);
+  const std::vector<int64_t> samples{0, 5};
+  const auto points_of = [](const Batch& batch) { return std::get<Points>(batch.input); };
+  const Points before = points_of(plain.train->batch(samples));
+  EXPECT_LT((before.vectors.norm(2, 2) - 1).abs().max().item<double>(), 1e-6);
+  for (const Batch& batch :
+       {turned.train->batch(samples), turned.train->augmented(samples, {}, Draw{.seed = 3})}) {
+    require_consistent(batch, turned.train->schema());
+    const Points after = points_of(batch);
+    for (int64_t g = 0; g < 2; ++g) {
+      // The nodes are some of the points: those whose distances from the middle are the same.
+      const Tensor p = before.positions.narrow(0, 50 * g, 50), q = after.positions.narrow(0, 20 * g, 20);
+      const Tensor rows = at::argmin((q.norm(2, 1).unsqueeze(1) - p.norm(2, 1).unsqueeze(0)).abs(), 1);
+      const Tensor R = rotation_between(p.index_select(0, rows), q);
+      const Tensor expected =
+          at::matmul(before.vectors.narrow(0, 50 * g, 50).index_select(0, rows).select(1, 0), R);
+      EXPECT_LT((after.vectors.narrow(0, 20 * g, 20).select(1, 2) - expected).abs().max().item<double>(),
+                1e-4);
+    }
+  }
+  const Points drawn = points_of(redrawn.train->augmented(samples, {}, Draw{.seed = 3}));
+  EXPECT_LT((drawn.vectors.select(1, 2).norm(2, 1) - 1).abs().max().item<double>(), 1e-6);
+  auto h5 = at("h5");
+  h5.carrier = ShapeCarrier::points;
+  h5.normals = true;
+  EXPECT_THROW(open_set(h5), ConfigError);
+}
+
 TEST_F(Modelnet, FillsCellsByTheSurfaceOfMeshes) {
   auto o = at("off");
   const auto by_points = all(*open_set(o).test);

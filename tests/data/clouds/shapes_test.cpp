@@ -227,6 +227,21 @@ TEST(Surface, PointsAreUniformOverTheArea) {
   EXPECT_THROW(sample_surface({{0, 0, 0, 1, 0, 0, 2, 0, 0}, {0, 1, 2}}, 1, stream), ShapeError);
 }
 
+TEST(Surface, NormalsAreThoseOfTheTrianglesAndDrawNothing) {
+  // One in the plane z = 0, one in x = 5, whose corners run the other way round.
+  const Mesh mesh{{0, 0, 0, 2, 0, 0, 0, 1, 0, 5, 0, 0, 5, 0, 3, 5, 2, 0}, {0, 1, 2, 3, 4, 5}};
+  Stream stream(7, "surface"), again(7, "surface");
+  std::vector<float> normals;
+  const auto points = sample_surface(mesh, 100, stream, &normals);
+  EXPECT_EQ(points, sample_surface(mesh, 100, again));
+  ASSERT_EQ(normals.size(), points.size());
+  for (size_t i = 0; i < points.size(); i += 3) {
+    const bool first = points[i] < 3;
+    EXPECT_EQ((std::vector<float>(normals.begin() + i, normals.begin() + i + 3)),
+              first ? (std::vector<float>{0, 0, 1}) : (std::vector<float>{-1, 0, 0}));
+  }
+}
+
 TEST(Surface, TurningsAreRotationsAndZKeepsTheUpwardAxis) {
   Stream stream(9, "turn");
   for (const auto turning : {Turning::none, Turning::z, Turning::so3, Turning::uniform}) {

@@ -9,6 +9,7 @@
 #include "weyl/ops/frames/group_linear.h"
 #include "weyl/study/cost/allocation_peak.h"
 
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 #include <torch/csrc/autograd/autograd.h>
 

@@ -1,5 +1,6 @@
 #include "weyl/ops/frames/group_tables.h"
 
+#include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <thread>

@@ -101,7 +101,7 @@ TEST(Coverage, IntervalsHoldTheTruthAsOftenAsTheySay) {
   }
   std::printf("E was free in %lld, delta another than 0.1 in %lld of %lld fits\n",
               static_cast<long long>(free), static_cast<long long>(other_delta),
-              static_cast<long long>(2 * repetitions));
+              2 * static_cast<long long>(repetitions));
   held.check(repetitions);
 }
 

@@ -18,6 +18,20 @@ namespace fs = std::filesystem;
 
 constexpr int64_t most_points = 128;  // of a cloud: more see finer detail and take longer, by the square
 
+constexpr const char* why_normals = "of the surface: places alone hardly change what this system says";
+
+/// The key under which the clouds have normals; empty: they have none.
+std::string normals_of(const std::string& path) {
+  for (const std::string key : {"normal", "normals"}) {
+    try {
+      open_set(CloudsDataOptions{.path = path, .features = {{.key = key, .kind = CloudFeatureKind::normal}}});
+      return key;
+    } catch (const DataError&) {  // there is no such array
+    }
+  }
+  return "";
+}
+
 bool is_archive_of_clouds(const std::string& path) {
   return fs::is_regular_file(path) && (path.ends_with(".npz") || is_hdf5(path)) &&
          seems_clouds(path).value_or(false);
@@ -40,13 +54,20 @@ FoundData look_at_clouds(const std::string& path) {
   found.tasks = {{"classification", "classes"}};
   const int64_t points = std::min(most_points, found.most_tokens);
   found.most_tokens = points;
-  found.write_data = [=](ConfigDraft& draft, const std::string&, const std::string&) {
+  found.write_data = [=](ConfigDraft& draft, const std::string&, const std::string& system) {
     write_set(draft, "clouds", path);
     draft.set("classes", classes.count, "those that the files show");
     draft.set("points", points, "of a cloud, drawn: more see finer detail and take longer, by the square");
-    draft.remark(
-        "Places alone are read; normals, colours and the like: features = [{ key = \"normal\", kind = "
-        "\"normal\" }].");
+    const std::string normals = system == "gatr" ? normals_of(path) : "";
+    if (normals.empty()) {
+      draft.remark(
+          "Places alone are read; normals, colours and the like: features = [{ key = \"normal\", kind = "
+          "\"normal\" }].");
+    } else {
+      draft.set("features",
+                TomlText::raw(text("[{ key = ", TomlText(normals).text, ", kind = \"normal\" }]")),
+                why_normals);
+    }
     if (!split) {
       draft.set("train_fraction", 0.8);
       draft.set("valid_fraction", 0.1);
@@ -101,6 +122,9 @@ FoundData look_at_shapes(const std::string& path, const std::string& variant) {
     } else {
       draft.set("carrier", "points");
       draft.set("points", points, "of a sample: more see finer detail and take longer, by the square");
+      if (system == "gatr" && files.empty()) {
+        draft.set("normals", true, why_normals);
+      }
     }
   };
   found.write_task = [=](ConfigDraft& draft, const std::string& task, const std::string&) {

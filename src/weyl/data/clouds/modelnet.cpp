@@ -35,10 +35,10 @@ ShapeSet::ShapeSet(std::vector<Shape> shapes, const ModelnetDataOptions& options
   const bool training = split_ == "train";
   bool choice = options_.input.centres > 0;
   for (Shape& shape : shapes_) {
-    choice = choice || shape.mesh != nullptr || std::ssize(shape.points) > 3 * options_.points;
+    choice = choice || shape.mesh != nullptr || std::ssize(shape.all.points) > 3 * options_.points;
     if (!training) {  // which alone draws among all of its points
-      shape.points.resize(3 * options_.points);
-      shape.points.shrink_to_fit();
+      shape.all.points.resize(3 * options_.points);
+      shape.all.points.shrink_to_fit();
       shape.mesh = options_.fill == VoxelFill::surface ? shape.mesh : nullptr;
     }
   }
@@ -74,28 +74,35 @@ Rotation ShapeSet::rotation_of(const Shape& shape) const {
   return draw_rotation(split_ == "test" ? options_.rotate : options_.rotate_train, up_, stream);
 }
 
-std::vector<float> ShapeSet::placed(std::vector<float> points, const Shape& shape) const {
+PointsOfShape ShapeSet::placed(PointsOfShape found, const Shape& shape) const {
   if (options_.fit && !shape.fitted) {
-    fit_into_ball(std::span(points));
+    fit_into_ball(std::span(found.points));
   }
-  turn(std::span(points), rotation_of(shape));
-  return points;
+  const Rotation rotation = rotation_of(shape);
+  turn(std::span(found.points), rotation);
+  turn(std::span(found.normals), rotation);
+  return found;
 }
 
-std::vector<float> ShapeSet::taken(const Shape& shape) const {
-  return placed({shape.points.begin(), shape.points.begin() + 3 * options_.points}, shape);
+PointsOfShape ShapeSet::taken(const Shape& shape) const {
+  const auto first = [&](const std::vector<float>& all) {
+    return std::vector<float>(all.begin(), all.begin() + (all.empty() ? 0 : 3 * options_.points));
+  };
+  return placed({first(shape.all.points), first(shape.all.normals)}, shape);
 }
 
-std::vector<float> ShapeSet::drawn(const Shape& shape, Stream& stream) const {
-  std::vector<float> points;
+PointsOfShape ShapeSet::drawn(const Shape& shape, Stream& stream) const {
+  PointsOfShape found;
   if (shape.mesh != nullptr) {
-    points = sample_surface(*shape.mesh, options_.points, stream);
+    found.points =
+        sample_surface(*shape.mesh, options_.points, stream, options_.normals ? &found.normals : nullptr);
   } else {
-    for (const int64_t row : draw_rows(std::ssize(shape.points) / 3, options_.points, stream)) {
-      points.insert(points.end(), shape.points.begin() + 3 * row, shape.points.begin() + 3 * (row + 1));
+    const std::vector<float>& all = shape.all.points;  // of a file without a surface
+    for (const int64_t row : draw_rows(std::ssize(all) / 3, options_.points, stream)) {
+      found.points.insert(found.points.end(), all.begin() + 3 * row, all.begin() + 3 * (row + 1));
     }
   }
-  return placed(std::move(points), shape);
+  return placed(std::move(found), shape);
 }
 
 float* ShapeSet::fill(const Shape& shape, float* to) const {
@@ -111,7 +118,7 @@ float* ShapeSet::fill(const Shape& shape, float* to) const {
     shrink(mesh.vertices);
     return put(voxelise(mesh, options_.voxels));
   }
-  std::vector<float> points = taken(shape);
+  std::vector<float> points = taken(shape).points;
   shrink(points);
   return options_.fill == VoxelFill::points ? put(voxelise(points, options_.voxels))
                                             : put(point_density(points, options_.voxels, options_.sigma));
@@ -150,13 +157,20 @@ Batch ShapeSet::clouds(std::span<const int64_t> indices, const Draw* draw) const
           draw->seed, "cloud",
           std::initializer_list<uint64_t>{static_cast<uint64_t>(draw->epoch), static_cast<uint64_t>(i)});
     }
-    const auto chosen = stream && input.draws() ? drawn(shape, *stream) : taken(shape);
-    const CloudView view =
-        view_of({chosen.begin(), chosen.end()}, input, up_, rotation_of(shape), stream ? &*stream : nullptr);
+    PointsOfShape chosen = stream && input.draws() ? drawn(shape, *stream) : taken(shape);
+    const CloudView view = view_of({chosen.points.begin(), chosen.points.end()}, input, up_,
+                                   rotation_of(shape), stream ? &*stream : nullptr);
     to = std::transform(view.positions.begin(), view.positions.end(), to,
                         [](double x) { return static_cast<float>(x); });
     if (vectors != nullptr) {
       put_vectors(view, 0, width, vectors);
+      if (options_.normals) {  // the last
+        turn(std::span(chosen.normals), view.turned);
+        for (int64_t m = 0; m < nodes; ++m) {
+          std::copy_n(chosen.normals.begin() + 3 * view.rows[static_cast<size_t>(m)], 3,
+                      vectors + 3 * (width * (m + 1) - 1));
+        }
+      }
       vectors += 3 * width * nodes;
     }
   }
@@ -209,6 +223,7 @@ void add_clouds(std::vector<Shape>& to, const std::string& path, ModelnetDataOpt
   const PointClouds clouds = read_point_clouds(path, static_cast<uint64_t>(o.limit) << 20U);
   require<ConfigError>(o.fill != VoxelFill::surface, path,
                        ": data.modelnet.fill must be points or density, HDF5 files have no surface");
+  require<ConfigError>(!o.normals, path, ": data.modelnet.normals must be false, HDF5 files have no surface");
   const int64_t points = o.points > 0 ? o.points : clouds.points;
   require<DataError>(points <= clouds.points, path, ": data.modelnet.points must be at most ", clouds.points,
                      ", the points that a sample has, got ", points);
@@ -221,9 +236,9 @@ void add_clouds(std::vector<Shape>& to, const std::string& path, ModelnetDataOpt
     require<DataError>(clouds.labels[s] >= 0 && (o.classes == 0 || clouds.labels[s] < o.classes), path,
                        ": labels must be 0 .. ", o.classes - 1, " (data.modelnet.classes), sample ", s,
                        " has ", clouds.labels[s]);
-    to.push_back({{begin, begin + kept * 3}, nullptr, clouds.labels[s], "", to.size()});
+    to.push_back({{{begin, begin + kept * 3}, {}}, nullptr, clouds.labels[s], "", to.size()});
     if (o.fit && !draws) {  // else those that are drawn
-      fit_into_ball(std::span(to.back().points));
+      fit_into_ball(std::span(to.back().all.points));
       to.back().fitted = true;
     }
   }
@@ -238,7 +253,7 @@ void add_mesh(std::vector<Shape>& to, const std::string& path, int64_t label, co
   Stream stream(static_cast<uint64_t>(o.seed), "modelnet surface " + split, {to.size()});
   Shape shape{{}, nullptr, label, path, to.size(), true};
   try {
-    shape.points = sample_surface(mesh, o.points, stream);
+    shape.all.points = sample_surface(mesh, o.points, stream, o.normals ? &shape.all.normals : nullptr);
   } catch (const ShapeError& error) {
     throw DataError(path + ": " + error.what());
   }
@@ -345,6 +360,9 @@ Schema declared_schema(const ModelnetDataOptions& o) {
     schema.interface.features = {{.name = o.fill == VoxelFill::density ? "density" : "occupancy"}};
   } else {
     schema.interface.features = features_of(o.input);
+    if (o.normals) {
+      schema.interface.features.push_back({.name = "normals", .kind = Kind::vector, .role = Role::normal});
+    }
   }
   schema.labels = {{.name = "class", .level = Level::graph, .kind = Kind::category, .categories = o.classes}};
   return schema;

@@ -14,9 +14,14 @@
 
 namespace weyl {
 
+/// Points of a shape (P, 3), and the unit normals there, where they are asked for.
+struct PointsOfShape {
+  std::vector<float> points, normals;
+};
+
 /// One shape: its points, of which the first `points` of the options are taken, and, where they are asked for, its mesh.
 struct Shape {
-  std::vector<float> points;  // (P, 3)
+  PointsOfShape all;
   std::shared_ptr<const Mesh> mesh;
   int64_t label = -1;   // none
   std::string source;   // of a mesh alone in its file
@@ -43,9 +48,9 @@ class ShapeSet : public Dataset {
  private:
   double side() const { return 2 * options_.extent / static_cast<double>(options_.voxels); }  // of a cell
   Rotation rotation_of(const Shape& shape) const;
-  std::vector<float> placed(std::vector<float> points, const Shape& shape) const;  // in the ball, and turned
-  std::vector<float> taken(const Shape& shape) const;                              // the first points, placed
-  std::vector<float> drawn(const Shape& shape, Stream& stream) const;  // of all points or the mesh, placed
+  PointsOfShape placed(PointsOfShape points, const Shape& shape) const;  // in the ball, and turned
+  PointsOfShape taken(const Shape& shape) const;                         // the first points, placed
+  PointsOfShape drawn(const Shape& shape, Stream& stream) const;         // of all points or the mesh, placed
   float* fill(const Shape& shape, float* to) const;     // the cells of a shape; the end of them
   Batch grids(std::span<const int64_t> indices) const;  // without labels
   Batch clouds(std::span<const int64_t> indices, const Draw* draw) const;

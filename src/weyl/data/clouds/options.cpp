@@ -35,6 +35,8 @@ void fields(Fields& f, ModelnetDataOptions& o) {
     "moves and scales clouds of HDF5 files into the ball of radius 1, as is always done to meshes: no "
     "rotation takes them out of the grid");
   f("limit", o.limit, "MiB of positions that one HDF5 file may have", {1, 1e9});
+  f("normals", o.normals,
+    "gives each node the normal of the surface there, of meshes: of the triangle that its point is drawn in");
   fields(f, o.input);
 }
 
@@ -47,6 +49,7 @@ void require_effects(const ModelnetDataOptions& o) {
       {"neighbours", !grid, without_points},
       {"frame", !grid, without_points},
       {"augment", !grid, without_points},
+      {"normals", !grid, without_points},
       {"voxels", grid, without_grid},
       {"extent", grid, without_grid},
       {"fill", grid, without_grid},

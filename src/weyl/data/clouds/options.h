@@ -50,7 +50,8 @@ struct ModelnetDataOptions {
   int64_t seed = 0;      // of rotations, of points on meshes and of the validation samples
   bool fit = false;      // scales clouds of HDF5 files into the ball of radius 1, as is always done to meshes
   int64_t limit = 4096;  // MiB of positions that one HDF5 file may have
-  CloudInput input;      // with carrier points
+  bool normals = false;  // with carrier points: nodes have the normals of their meshes
+  CloudInput input;      // likewise
   std::vector<std::string> known_classes;  // a model's, by number (know_classes); no key of a config
 };
 void fields(Fields& f, ModelnetDataOptions& o);
@@ -67,7 +68,8 @@ void require_effects(const ModelnetDataOptions& options);
 ///   grid     feature `occupancy`: 1 in the cells that hold a point (or, of meshes with fill surface, that
 ///            the surface touches), 0 elsewhere; or `density`, of Gaussians around the points
 ///            (data/clouds/voxels.h). The cells fill the cube [-extent, extent]^3, spacing 2 extent / voxels
-///   points   positions of nodes, with the vectors that the options ask for (clouds/cloud_input.h), if any
+///   points   positions of nodes, with the vectors that the options ask for (clouds/cloud_input.h), if any, and, of meshes
+///            with `normals`, the feature `normals` (Role::normal) of the triangle that a point is drawn in
 ///
 /// Turning and drawing are pure functions of (seed, split, sample). What training changes is a pure function of (seed,
 /// epoch, sample) of the training (Dataset::augmented).

@@ -78,20 +78,24 @@ Rotation of_quaternion(std::array<double, 4> q) {
 
 }  // namespace
 
-std::vector<float> sample_surface(const Mesh& mesh, int64_t count, Stream& stream) {
+std::vector<float> sample_surface(const Mesh& mesh, int64_t count, Stream& stream,
+                                  std::vector<float>* normals) {
   require(count >= 1, "sample_surface: there must be at least 1 point, got ", count);
   const auto corner = [&](int64_t triangle, int64_t c, size_t d) {
     return mesh.vertices[3 * mesh.triangles[3 * triangle + c] + d];
   };
+  const auto across = [&](int64_t triangle) {  // twice its area long
+    Vector3 u, v;
+    for (size_t d = 0; d < 3; ++d) {
+      u[d] = corner(triangle, 1, d) - corner(triangle, 0, d);
+      v[d] = corner(triangle, 2, d) - corner(triangle, 0, d);
+    }
+    return cross(u, v);
+  };
   std::vector<double> areas(mesh.triangle_count());
   double total = 0;
   for (int64_t t = 0; t < mesh.triangle_count(); ++t) {
-    Vector3 u, v;
-    for (size_t d = 0; d < 3; ++d) {
-      u[d] = corner(t, 1, d) - corner(t, 0, d);
-      v[d] = corner(t, 2, d) - corner(t, 0, d);
-    }
-    total += 0.5 * length(cross(u, v));
+    total += 0.5 * length(across(t));
     areas[t] = total;
   }
   require(total > 0 && std::isfinite(total),
@@ -110,6 +114,12 @@ std::vector<float> sample_surface(const Mesh& mesh, int64_t count, Stream& strea
     for (size_t d = 0; d < 3; ++d) {
       points.push_back(
           static_cast<float>((1 - a - b) * corner(t, 0, d) + a * corner(t, 1, d) + b * corner(t, 2, d)));
+    }
+    if (normals != nullptr) {
+      const Vector3 normal = across(t);
+      for (const double x : normal) {
+        normals->push_back(static_cast<float>(x / length(normal)));
+      }
     }
   }
   return points;

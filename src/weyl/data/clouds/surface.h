@@ -11,9 +11,11 @@
 
 namespace weyl {
 
-/// Points (count, 3) uniform on the surface: triangles drawn by their areas, then a point in each.
-/// ShapeError: count < 1, a surface without area.
-std::vector<float> sample_surface(const Mesh& mesh, int64_t count, Stream& stream);
+/// Points (count, 3) uniform on the surface: triangles drawn by their areas, then a point in each. `normals`, where they are
+/// asked for, become (count, 3), the unit normals of those triangles, on the side from which their corners run against the
+/// clock. ShapeError: count < 1, a surface without area.
+std::vector<float> sample_surface(const Mesh& mesh, int64_t count, Stream& stream,
+                                  std::vector<float>* normals = nullptr);
 
 /// Moves points (P, 3) so that the middle of their bounding box is the origin, and scales them so that the
 /// furthest is at distance 1: no rotation takes them out of the cube [-1, 1]^3. A single point stays at 0.

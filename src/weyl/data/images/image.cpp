@@ -116,23 +116,6 @@ class RowCounter {
   bool ended_ = false;
 };
 
-/// A segment of Huffman tables: each a byte, how many codes there are of 1 .. 16 bits, and their values. stb
-/// has room for 256 and does not look.
-void check_huffman(std::span<const std::byte> segment, std::string_view where) {
-  const ImageBytes bytes(segment);
-  for (size_t at = 0; at < segment.size();) {
-    require<DataError>(segment.size() - at >= 17, where, ": a Huffman table of the JPEG is cut short");
-    uint32_t codes = 0;
-    for (size_t k = 1; k <= 16; ++k) {
-      codes += bytes.byte(at + k);
-    }
-    require<DataError>(codes <= 256 && codes <= segment.size() - at - 17, where,
-                       ": a Huffman table of the JPEG has ", codes,
-                       " codes, more than 256 or than its values");
-    at += 17 + codes;
-  }
-}
-
 }  // namespace
 
 void check_png(std::span<const std::byte> file, std::string_view where) {
@@ -167,8 +150,8 @@ void check_jpeg(std::span<const std::byte> file, std::string_view where) {
   const ImageBytes bytes(file);
   constexpr int64_t kMostPixels = 512;  // of a byte: a block of 8 x 8 takes at least one bit
   constexpr int kMostScans = 128;       // each may go through all blocks; encoders write about ten
-  constexpr uint32_t kBaseline = 0xc0, kProgressive = 0xc2, kTables = 0xc4, kFirstRestart = 0xd0,
-                     kLastRestart = 0xd7, kEnd = 0xd9, kScan = 0xda;
+  constexpr uint32_t kBaseline = 0xc0, kProgressive = 0xc2, kFirstRestart = 0xd0, kLastRestart = 0xd7,
+                     kEnd = 0xd9, kScan = 0xda;
   const auto is_restart = [](uint32_t marker) { return marker >= kFirstRestart && marker <= kLastRestart; };
   int scans = 0;
   for (size_t at = 2; true;) {
@@ -194,9 +177,6 @@ void check_jpeg(std::span<const std::byte> file, std::string_view where) {
                     width = bytes.byte(at + 5) << 8 | bytes.byte(at + 6);
       require<DataError>(width * height <= kMostPixels * static_cast<int64_t>(file.size()), where, ": ",
                          width, " x ", height, " pixels cannot be coded in ", file.size(), " bytes");
-    }
-    if (marker == kTables) {
-      check_huffman(file.subspan(at + 2, length - 2), where);
     }
     at += length;
     if (marker == kScan) {
@@ -250,6 +230,7 @@ Array parse_image(std::span<const std::byte> file, std::string_view where) {
     check_png(file, where);
   } else if (start.starts_with(kJpeg)) {
     check_jpeg(file, where);
+    return decode_jpeg(file, where);
   } else {
     require<DataError>(start.starts_with(kBmp), where, ": must be a PNG, JPEG or BMP image, begins with ",
                        quote(start));

@@ -19,8 +19,7 @@ namespace weyl {
 /// unpack to as many bytes as they must and no more.
 void check_png(std::span<const std::byte> file, std::string_view where);
 
-/// Every segment within the file up to the end marker, a scan among them, Huffman tables of at most 256
-/// codes.
+/// Every segment within the file up to the end marker, a scan among them; no more pixels than so many bytes can code.
 void check_jpeg(std::span<const std::byte> file, std::string_view where);
 
 /// All rows within the file.

@@ -7,7 +7,11 @@
 
 namespace weyl {
 
-/// Decodes PNG, JPEG or BMP with stb. DataError beginning with `where`.
+/// Decodes PNG or BMP with stb. DataError beginning with `where`.
 Array decode_image(std::span<const std::byte> file, std::string_view where);
+
+/// Decodes JPEG with libjpeg-turbo: stb reads outside of its tables where a broken file tells it to. Colours of four inks
+/// become red, green and blue. DataError likewise, also for what the library warns of, but for bytes between segments.
+Array decode_jpeg(std::span<const std::byte> file, std::string_view where);
 
 }  // namespace weyl

@@ -92,7 +92,7 @@ std::optional<Tensor> order_of(const Parts& sample, const Parts& image) {
   const Tensor x = at::cat(a, 1).contiguous(), y = at::cat(b, 1).contiguous();
   const int64_t rows = x.size(0), width = x.size(1);
   const auto *px = x.const_data_ptr<double>(), *py = y.const_data_ptr<double>();
-  const Tensor order = at::empty({rows}, at::kLong);
+  Tensor order = at::empty({rows}, at::kLong);
   std::vector<bool> used(static_cast<size_t>(rows), false);
   for (int64_t i = 0; i < rows; ++i) {
     int64_t k = 0;

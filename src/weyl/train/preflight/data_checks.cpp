@@ -22,22 +22,55 @@ namespace {
 
 constexpr int64_t most_samples = 20000, chunk = 256;
 
-/// Calls `see(sample, gap)` for samples evenly spread over the set; returns how many.
+/// Calls `see(samples, batch)` for samples evenly spread over the set; returns how many.
 template <class See>
-int64_t each_gap(const Dataset& data, bool vectors, const See& see) {
+int64_t each_chunk(const Dataset& data, const See& see) {
   const int64_t looked_at = std::min(data.size(), most_samples);
   for (int64_t begin = 0; begin < looked_at; begin += chunk) {
     std::vector<int64_t> samples;
     for (int64_t i = begin; i < std::min(begin + chunk, looked_at); ++i) {
       samples.push_back(i * data.size() / looked_at);
     }
-    const Batch batch = data.batch(samples);
+    see(samples, data.batch(samples));
+  }
+  return looked_at;
+}
+
+/// Calls `see(sample, gap)` for such samples; returns how many.
+template <class See>
+int64_t each_gap(const Dataset& data, bool vectors, const See& see) {
+  return each_chunk(data, [&](const std::vector<int64_t>& samples, const Batch& batch) {
     const std::vector<double> gaps = FramedModel::axis_gaps(std::get<Points>(batch.input), vectors);
     for (size_t b = 0; b < gaps.size(); ++b) {
       see(samples[b], gaps[b]);
     }
-  }
-  return looked_at;
+  });
+}
+
+/// What the task refuses of a split, "sample 3: ..."; empty: nothing.
+std::string refused_of(const Task& task, const Interface& interface, const Dataset& data) {
+  std::string line;
+  const auto takes = [&](Batch batch) {
+    try {
+      task.prepare(batch, interface);
+    } catch (const ShapeError& error) {
+      line = error.what();
+      return false;
+    }
+    return true;
+  };
+  each_chunk(data, [&](const std::vector<int64_t>& samples, const Batch& batch) {
+    if (!line.empty() || takes(batch)) {
+      return;
+    }
+    for (const int64_t i : samples) {  // which one was it
+      if (!takes(data.batch({&i, 1}))) {
+        line = text("sample ", i, ": ", line);
+        return;
+      }
+    }
+  });
+  return line;
 }
 
 }  // namespace
@@ -74,6 +107,20 @@ std::string check_axes(const SavedModel& saved, const Splits& data) {
              ? ""
              : text("model.frames: ", without, " of ", looked_at,
                     " training samples have no principal axes to rely on; of these the model is not exact");
+}
+
+std::string check_measured(const SavedModel& saved, const Splits& data) {
+  const Interface& interface = saved.model->interface;
+  if (carrier_of(interface) != Carrier::points) {  // elements are of points
+    return "";
+  }
+  const auto refused = [&](const std::shared_ptr<const Dataset>& split) {
+    return split != nullptr ? refused_of(*saved.task, interface, *split) : "";
+  };
+  const std::string line = refused(data.valid);
+  require<DataError>(line.empty(), "validation data: ", line);
+  const std::string later = refused(data.test);
+  return later.empty() ? "" : text("test data: ", later, "; `weyl eval` will refuse it");
 }
 
 namespace {

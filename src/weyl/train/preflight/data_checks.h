@@ -16,6 +16,11 @@ namespace weyl {
 /// evenly spread are looked at.
 std::string check_axes(const SavedModel& saved, const Splits& data);
 
+/// Checks, before a training, that the task takes what it will be measured on: atoms of an element that no training sample
+/// has are refused by every validation. DataError with the validation sample named; a line where it is a test sample, which
+/// a training does not need; empty where there is none. Of large splits, samples evenly spread are looked at.
+std::string check_measured(const SavedModel& saved, const Splits& data);
+
 /// Warnings, before a training of task force_field, about energies, forces and stresses that are likely of other units
 /// than they are read in, or whose signs do not fit (data/atoms/unit_doubts.h). The lines have the likely units. They are
 /// guesses from the first frames of the training samples, or of the whole file that those were drawn from, in its order.

@@ -78,6 +78,7 @@ namespace {
 
 // Of float64, whose rounding is a thousand times smaller; the second for outputs that are zero but for it.
 constexpr double relative_change = 1e-11, absolute_change = 1e-13;
+constexpr double hardly = 1e-6;  // a few roundings of float32
 // A forward pass costs so many multiply-adds at most (each counts two), or so many tokens.
 constexpr double most_flops = 1e9;
 constexpr int64_t most_tokens = 256, most_cells = 1 << 15, fewest_tokens = 8;
@@ -116,13 +117,14 @@ Tensor without_place(const Tensor& value, const Quantity& q, const Input& input)
   return value;
 }
 
-bool changed(const Tensor& before, const Tensor& after) {
+/// The largest change of a number, relative to the largest number; 0 where it is rounding.
+double change_of(const Tensor& before, const Tensor& after) {
   if (before.numel() == 0 || before.sizes() != after.sizes()) {
-    return false;
+    return 0;
   }
   const auto largest = [](const Tensor& x) { return at::nan_to_num(x, 0, 0, 0).abs().max().item<double>(); };
-  return largest(after - before) >
-         relative_change * std::max(largest(before), largest(after)) + absolute_change;
+  const double change = largest(after - before), size = std::max(largest(before), largest(after));
+  return change > relative_change * size + absolute_change ? change / size : 0;
 }
 
 class Looker {
@@ -165,16 +167,15 @@ class Looker {
     check_.neighbours = has_neighbours(samples);
     for (const Change& change : changes_of(samples, model_.interface)) {
       Stream stream(seed, "sight " + change.what);
-      std::vector<bool> seen(check_.outputs.size(), false);
+      std::vector<double> seen(check_.outputs.size(), 0);
       bool tested = false;
-      for (int64_t draw = 0; draw < draws_of_a_change && std::ranges::find(seen, false) != seen.end();
-           ++draw) {
+      for (int64_t draw = 0; draw < draws_of_a_change && std::ranges::find(seen, 0.0) != seen.end(); ++draw) {
         const Input changed_samples = change.make(stream, draw);
         if (const auto after = evaluate(changed_samples)) {
           tested = true;
           check_.neighbours = check_.neighbours || has_neighbours(changed_samples);
           for (size_t i = 0; i < seen.size(); ++i) {
-            seen[i] = seen[i] || changed((*before_)[i], (*after)[i]);
+            seen[i] = std::max(seen[i], change_of((*before_)[i], (*after)[i]));
           }
         }
       }
@@ -214,13 +215,15 @@ class Looker {
     return edges.empty() || std::accumulate(edges.begin(), edges.end(), int64_t{0}) > points->nodes();
   }
 
-  void note(const Change& change, const std::vector<bool>& seen, bool tested) {
+  void note(const Change& change, const std::vector<double>& seen, bool tested) {
     bool any = false;
     for (size_t i = 0; i < seen.size(); ++i) {
       InputCheck::Output& output = check_.outputs[i];
-      output.places |= change.of_place && seen[i];
-      output.anything |= seen[i];
-      any |= seen[i] && !output.predicted;
+      const bool moved = seen[i] > 0;
+      output.places |= change.of_place && moved;
+      output.by_places = change.of_place ? std::max(output.by_places, seen[i]) : output.by_places;
+      output.anything |= moved;
+      any |= moved && !output.predicted;
     }
     if (tested && change.of_place) {
       check_.places = change.what;
@@ -290,6 +293,14 @@ std::vector<std::string> judged(const InputCheck& check, const ModelOptions& opt
                        " is constant: nothing that the model is told changes it");
   for (const std::string& name : same_in_other_places) {
     lines.push_back(text("output '", name, "' does not change when ", how_moved(check.places)));
+  }
+  for (const InputCheck::Output& o : check.outputs) {
+    if (!o.predicted && o.places && o.by_places < hardly) {
+      lines.push_back(text("output '", o.name, "' hardly changes when ", how_moved(check.places), ": by ",
+                           o.by_places,
+                           " of itself, less than float32 rounds; features that tell nodes apart "
+                           "(normals, types) or another system help"));
+    }
   }
   for (const std::string& name : constant_predictions) {
     lines.push_back(text("prediction '", name, "' is constant: nothing that the model is told changes it"));

@@ -27,6 +27,7 @@ struct InputCheck {
     bool predicted = false;  // whether the task makes it from the model's outputs
     bool places = false;     // changes when positions, poses or the values of a grid do
     bool anything = false;   // changes with them or with a feature
+    double by_places = 0;    // how far they move it at most, relative to its largest number
   };
   std::vector<Output> outputs;
   std::string places;       // what was moved: "positions", "poses", "values"; empty: nothing could be
@@ -50,8 +51,8 @@ void draw_zeros(Model& model, uint64_t seed);
 /// of the model, in float64 on the CPU. The model itself, its task and the random generators stay as they are.
 ///
 /// ConfigError, one line that names the responsible option: no output changes with the positions (poses, values), or an
-/// output changes with nothing at all. Returns lines for the user: outputs that do not see positions, predictions that
-/// are constant, features that change nothing, and what note_on_alike_nodes says.
+/// output changes with nothing at all. Returns lines for the user: outputs that do not see positions or move by
+/// less than float32 rounds, predictions that are constant, features that change nothing, and what note_on_alike_nodes says.
 std::vector<std::string> check_input(const SavedModel& saved, const TrainOptions& options,
                                      const Dataset& train, const Systems& systems);
 
