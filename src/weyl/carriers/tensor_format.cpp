@@ -31,7 +31,7 @@ std::string shape_text(const Tensor& t) {
 
 Tensor TensorReader::any(const std::string& name) const {
   check(has(name), name, "is absent");
-  return load_tensor(file_, name);
+  return file_ != nullptr ? load_tensor(*file_, name) : tensors_->at(name);
 }
 
 Tensor TensorReader::real(const std::string& name, int64_t axes, const char* shape) const {
@@ -424,13 +424,28 @@ TensorFile read(const TensorReader& file, Schema schema) {
 
 }  // namespace
 
-TensorFile read_tensor_file(const std::string& path, const Schema& wanted) {
-  const SafetensorsFile file(path);
-  const TensorReader reader(file, true);
+namespace {
+
+TensorFile read_wanted(const TensorReader& reader, const Schema& wanted) {
   const Carrier found = carrier_of_file(reader);
-  require<DataError>(found == wanted.carrier(), path, ": must hold ", name_of(wanted.carrier()), ", holds ",
+  require<DataError>(found == wanted.carrier(), reader.path(), ": must hold ", name_of(wanted.carrier()), ", holds ",
                      name_of(found));
   return read(reader, wanted);
+}
+
+}  // namespace
+
+TensorFile read_tensor_file(const std::string& path, const Schema& wanted) {
+  const SafetensorsFile file(path);
+  return read_wanted(TensorReader(file, true), wanted);
+}
+
+TensorFile take_tensors(const NamedTensors& tensors, const Schema& wanted, const std::string& where) {
+  std::map<std::string, std::string> metadata;
+  if (wanted.interface.group) {
+    metadata["group"] = lie_group_names[static_cast<int>(*wanted.interface.group)];
+  }
+  return read_wanted(TensorReader(tensors, std::move(metadata), where), wanted);
 }
 
 Interface with_carrier_of(const std::string& path, Interface interface) {

@@ -12,15 +12,22 @@ namespace weyl {
 
 std::string shape_text(const Tensor& t);  // "(2, 3)"
 
-/// Reads the tensors of one file and checks each when it is asked for. DataError names the file and the tensor.
+/// Reads the tensors of one file, or of a program, and checks each when it is asked for. DataError names the file and the
+/// tensor.
 class TensorReader {
  public:
-  TensorReader(const SafetensorsFile& file, bool finite) : file_(file), finite_(finite) {}
+  TensorReader(const SafetensorsFile& file, bool finite)
+      : where_(file.path()), metadata_(file.header().metadata), file_(&file), finite_(finite) {}
+  /// Tensors on the CPU, which must outlive it. `where` stands in messages in place of a file.
+  TensorReader(const NamedTensors& tensors, std::map<std::string, std::string> metadata, std::string where)
+      : where_(std::move(where)), metadata_(std::move(metadata)), tensors_(&tensors), finite_(true) {}
 
   bool finite() const { return finite_; }  // values must be finite, matrices in their group
-  const std::string& path() const { return file_.path(); }
-  bool has(const std::string& name) const { return file_.contains(name); }
-  const auto& metadata() const { return file_.header().metadata; }
+  const std::string& path() const { return where_; }
+  bool has(const std::string& name) const {
+    return file_ != nullptr ? file_->contains(name) : tensors_->contains(name);
+  }
+  const std::map<std::string, std::string>& metadata() const { return metadata_; }
 
   template <class... Parts>
   void check(bool holds, const std::string& name, const Parts&... parts) const {
@@ -41,7 +48,10 @@ class TensorReader {
   Tensor named(const Quantity& q, const Input& input, bool label) const;
 
  private:
-  const SafetensorsFile& file_;
+  std::string where_;
+  std::map<std::string, std::string> metadata_;
+  const SafetensorsFile* file_ = nullptr;    // one of the two
+  const NamedTensors* tensors_ = nullptr;
   bool finite_;
 };
 
@@ -76,6 +86,10 @@ struct TensorFile {
   Schema schema;  // typical_nodes: the file's mean
 };
 TensorFile read_tensor_file(const std::string& path, const Schema& wanted);
+
+/// The same of tensors that a program holds, on the CPU; `where` names them in messages. Poses are of the group of
+/// `wanted`.
+TensorFile take_tensors(const NamedTensors& tensors, const Schema& wanted, const std::string& where);
 
 /// Adds the carrier of a file's tensors (a group or a grid) to an interface that names neither. An interface that names
 /// one is returned as it is. DataError: the file has no carrier, or poses without their group.

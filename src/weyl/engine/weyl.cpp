@@ -1,0 +1,429 @@
+#include "weyl/engine/weyl.h"
+
+#include <ATen/Parallel.h>
+#include <ATen/core/Tensor.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/tensor.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <new>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "weyl/carriers/atoms_frame.h"
+#include "weyl/carriers/tensor_format.h"
+#include "weyl/core/available_memory.h"
+#include "weyl/core/check.h"
+#include "weyl/core/elements.h"
+#include "weyl/core/json.h"
+#include "weyl/core/units.h"
+#include "weyl/core/version.h"
+#include "weyl/engine/loaded_torch.h"
+#include "weyl/saved/atoms.h"
+#include "weyl/saved/predictor.h"
+#include "weyl/saved/tensors.h"
+
+#define WEYL_EXPORT extern "C" __attribute__((visibility("default")))
+
+struct weyl_model {
+  weyl::Predictor predictor;
+  size_t members = 1;
+  std::string info = {};
+  std::vector<int32_t> elements = {};
+};
+
+struct weyl_tensors {
+  std::vector<std::string> names;
+  std::vector<at::Tensor> tensors;
+};
+
+namespace weyl {
+namespace {
+
+constexpr int heaviest = 118;  // atomic number
+
+thread_local std::string last_error;
+
+/// Runs a call; what it throws becomes a status and a line.
+template <class F>
+weyl_status guarded(const F& call) noexcept {
+  const auto failed = [](weyl_status status, const char* line) {
+    try {
+      last_error = line;
+      const size_t end = last_error.find('\n');  // LibTorch adds a stack
+      last_error.resize(std::min(last_error.size(), end));
+    } catch (...) {  // no memory for the line
+      last_error.clear();
+    }
+    return status;
+  };
+  try {
+    call();
+    return WEYL_OK;
+  } catch (const ConfigError& error) {
+    return failed(WEYL_USAGE, error.what());
+  } catch (const MemoryError& error) {
+    return failed(WEYL_MEMORY, error.what());
+  } catch (const Error& error) {
+    return failed(WEYL_DATA, error.what());
+  } catch (const std::bad_alloc&) {
+    return failed(WEYL_MEMORY, "there is not enough memory");
+  } catch (const std::exception& error) {
+    return failed(WEYL_FAILED, error.what());
+  } catch (...) {
+    return failed(WEYL_FAILED, "an unknown error");
+  }
+}
+
+void require_given(const void* pointer, const char* call, const char* name) {
+  require<ConfigError>(pointer != nullptr, call, ": ", name, " must be given, got NULL");
+}
+
+Json json_of(const std::vector<std::string>& texts) {
+  Json list = Json::array();
+  for (const std::string& each : texts) {
+    list.add(each);
+  }
+  return list;
+}
+
+Json info_of(const weyl_model& model, const std::vector<std::string>& paths) {
+  const Predictor& predictor = model.predictor;
+  const SavedModel& saved = predictor.saved();
+  const ModelSummary summary = summarise(saved);
+  const auto reach = predictor.model().reach();
+  Json json = Json::object()
+                  .set("weyl_version", version())
+                  .set("models", json_of(paths))
+                  .set("dtype", predictor.model().dtype() == at::kDouble ? "float64" : "float32")
+                  .set("system", summary.system)
+                  .set("task", summary.task)
+                  .set("carrier", name_of(carrier_of(predictor.interface())))
+                  .set("inputs", quantities_json(predictor.interface().features))
+                  .set("outputs", quantities_json(predictor.outputs()))
+                  .set("elements", json_of(predictor.interface().elements))
+                  .set("length_unit", predictor.interface().length_unit);
+  json.set("gradient_forces", predictor.task() != nullptr && !predictor.task()->differentiated_by().empty());
+  json.set("exact", json_of(summary.exact));
+  json.set("trained_on", summary.recipe);
+  json.set("notes", json_of(predictor.notes()));
+  if (reach) {
+    json.set("reach", *reach * unit_factor(predictor.interface().length_unit, "Angstrom"));
+  }
+  return json;
+}
+
+std::unique_ptr<weyl_model> loaded(const std::vector<std::string>& paths, const char* dtype) {
+  PredictorOptions options;
+  if (dtype != nullptr) {
+    const std::string_view name(dtype);
+    require<ConfigError>(name == "float32" || name == "float64",
+                         "weyl_load: dtype must be \"float32\" or \"float64\", got \"", name, "\"");
+    options.dtype = name == "float64" ? at::kDouble : at::kFloat;
+  }
+  auto model = std::make_unique<weyl_model>(weyl_model{Predictor(paths.front(), options), paths.size()});
+  for (size_t i = 1; i < paths.size(); ++i) {
+    model->predictor.join(Predictor(paths[i], options), paths.front(), paths[i]);
+  }
+  for (const std::string& symbol : model->predictor.interface().elements) {
+    model->elements.push_back(std::max(0, atomic_number(symbol)));
+  }
+  model->info = info_of(*model, paths).dump();
+  return model;
+}
+
+/// Atoms as the program holds them.
+AtomsFrame frame_of(const weyl_atoms& atoms, const char* call) {
+  AtomsFrame frame;
+  if (atoms.count > 0) {
+    require_given(atoms.numbers, call, "numbers");
+    require_given(atoms.positions, call, "positions");
+    frame.numbers.assign(atoms.numbers, atoms.numbers + atoms.count);
+    frame.positions.assign(atoms.positions, atoms.positions + 3 * atoms.count);
+  }
+  for (const int number : frame.numbers) {
+    require<DataError>(number >= 1 && number <= heaviest, call, ": there is no element of number ", number);
+  }
+  if (atoms.cell != nullptr) {
+    std::copy_n(atoms.cell, 9, frame.cell.emplace().begin());
+    for (const double x : *frame.cell) {
+      require<DataError>(std::isfinite(x), call, ": the cell must be finite, got ", x);
+    }
+  }
+  for (size_t d = 0; d < 3; ++d) {
+    frame.pbc[d] = atoms.pbc != nullptr ? atoms.pbc[d] != 0 : atoms.cell != nullptr;
+  }
+  frame.set("charge", atoms.charge);
+  frame.set("spin", atoms.spin);
+  return frame;
+}
+
+void put(const std::vector<double>& values, double* to) {
+  if (to != nullptr) {
+    std::ranges::copy(values, to);
+  }
+}
+
+void put(const std::optional<std::array<double, 9>>& stress, double* to) {
+  if (to != nullptr) {
+    std::array<double, 9> none;
+    none.fill(std::numeric_limits<double>::quiet_NaN());
+    std::ranges::copy(stress.value_or(none), to);
+  }
+}
+
+void put(const EnergyAndForces& found, size_t atoms, const weyl_results& to) {
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  if (to.energy != nullptr) {
+    *to.energy = found.energy;
+  }
+  put(found.forces, to.forces);
+  put(found.stress, to.stress);
+  put(found.energies, to.energies);
+  put(found.virials, to.virials);
+  if (to.energy_std != nullptr) {
+    *to.energy_std = found.deviations ? found.deviations->energy : none;
+  }
+  put(found.deviations ? found.deviations->forces : std::vector<double>(3 * atoms, none), to.forces_std);
+}
+
+void compute(const weyl_model& model, std::span<const weyl_atoms> atoms, const uint8_t* owned,
+             std::span<const weyl_results> results, const char* call) {
+  const Predictor& predictor = model.predictor;
+  Asked asked;
+  for (const weyl_results& wanted : results) {
+    asked.stress = asked.stress || wanted.stress != nullptr;
+    asked.energies = asked.energies || wanted.energies != nullptr;
+    asked.virials = asked.virials || wanted.virials != nullptr;
+  }
+  const std::vector<Quantity> outputs = predictor.outputs(asked);
+  for (const auto& [name, wanted] :
+       {std::pair("stress", asked.stress), {"energies", asked.energies}, {"virials", asked.virials}}) {
+    require<ConfigError>(!wanted || find_quantity(outputs, name) != nullptr, call, ": the model gives no ", name,
+                         ": its forces are no derivatives of the energy, or it has none");
+  }
+  std::vector<AtomsFrame> frames;
+  for (const weyl_atoms& sample : atoms) {
+    frames.push_back(frame_of(sample, call));
+  }
+  if (owned != nullptr) {
+    require<ConfigError>(predictor.model().reach().has_value(), call,
+                         ": needs a model whose atoms see no farther than a cut-off: of others every atom is needed");
+    std::vector<int64_t> counted(owned, owned + atoms.front().count);
+    asked.owned = at::tensor(counted, at::kLong).ne(0);
+  }
+  const auto found = energies_and_forces(predictor, frames, asked);
+  for (size_t i = 0; i < found.size(); ++i) {
+    put(found[i], atoms[i].count, results[i]);
+  }
+}
+
+at::ScalarType scalar_type_of(weyl_dtype dtype, const std::string& name) {
+  switch (dtype) {
+    case WEYL_F32:
+      return at::kFloat;
+    case WEYL_F64:
+      return at::kDouble;
+    case WEYL_I64:
+      return at::kLong;
+    case WEYL_BOOL:
+      return at::kBool;
+  }
+  throw ConfigError(text("weyl_predict: ", name, ": there is no such dtype, ", static_cast<int>(dtype)));
+}
+
+NamedTensors copied(std::span<const weyl_tensor> given) {
+  NamedTensors tensors;
+  for (const weyl_tensor& t : given) {
+    require_given(t.name, "weyl_predict", "the name of each tensor");
+    const std::string name(t.name);
+    const at::ScalarType type = scalar_type_of(t.dtype, name);
+    require<ConfigError>(t.axes == 0 || t.shape != nullptr, "weyl_predict: ", name, ": its shape must be given");
+    const std::vector<int64_t> shape(t.shape, t.shape + t.axes);
+    int64_t numbers = 1;
+    for (const int64_t size : shape) {
+      require<ConfigError>(size >= 0, "weyl_predict: ", name, ": its shape must not be negative, got ", size);
+      numbers *= size;
+    }
+    require<ConfigError>(numbers == 0 || t.data != nullptr, "weyl_predict: ", name, ": its data must be given");
+    // A copy, since the program may go on with its arrays; from_blob asks for memory that can be written.
+    const at::Tensor copy = numbers == 0 ? at::from_blob(const_cast<weyl_tensor*>(&t), shape, type).clone()
+                                         : at::from_blob(const_cast<void*>(t.data), shape, type).clone();
+    require<ConfigError>(tensors.emplace(name, copy).second, "weyl_predict: ", name, ": must be given once");
+  }
+  return tensors;
+}
+
+std::unique_ptr<weyl_tensors> predicted(const Predictor& predictor, const NamedTensors& inputs, bool gradient) {
+  TensorFile file = take_tensors(inputs, schema_of(predictor.interface()), "weyl_predict");
+  auto data = std::make_shared<InMemory>(std::move(file.batch), std::move(file.schema));
+  PredictionTensors gathered(predictor);
+  const auto use = [&](const Batch& batch) {
+    gathered.add(predictor(batch.input));
+    if (gradient) {
+      gathered.add("gradient", predictor.gradient(batch.input, "weyl_predict"));
+    }
+  };
+  predictor.each(data, "weyl_predict", use);
+  if (data->size() == 0) {
+    use(data->batch({}));
+  }
+  auto result = std::make_unique<weyl_tensors>();
+  for (auto& [name, tensor] : gathered.done()) {
+    result->names.push_back(name);
+    result->tensors.push_back(tensor.contiguous());
+  }
+  return result;
+}
+
+}  // namespace
+}  // namespace weyl
+
+using weyl::guarded, weyl::require_given;
+
+WEYL_EXPORT int weyl_api_version(void) {
+  return WEYL_API_VERSION;
+}
+
+WEYL_EXPORT const char* weyl_version(void) {
+  static const std::string version = weyl::version();
+  return version.c_str();
+}
+
+WEYL_EXPORT const char* weyl_last_error(void) {
+  return weyl::last_error.c_str();
+}
+
+WEYL_EXPORT weyl_status weyl_load(const char* const* paths, size_t count, const char* dtype, int threads,
+                                  weyl_model** model) {
+  return guarded([&] {
+    require_given(model, "weyl_load", "model");
+    *model = nullptr;
+    weyl::require<weyl::ConfigError>(paths != nullptr && count > 0, "weyl_load: a path must be given");
+    std::vector<std::string> names;
+    for (size_t i = 0; i < count; ++i) {
+      require_given(paths[i], "weyl_load", "each path");
+      names.emplace_back(paths[i]);
+    }
+    weyl::require_own_torch();
+    if (threads > 0) {
+      at::set_num_threads(threads);
+    }
+    *model = weyl::loaded(names, dtype).release();
+  });
+}
+
+WEYL_EXPORT void weyl_free(weyl_model* model) {
+  delete model;
+}
+
+WEYL_EXPORT const char* weyl_info(const weyl_model* model) {
+  return model != nullptr ? model->info.c_str() : "";
+}
+
+WEYL_EXPORT size_t weyl_elements(const weyl_model* model, int32_t* numbers, size_t room) {
+  if (model == nullptr) {
+    return 0;
+  }
+  if (numbers != nullptr) {
+    std::copy_n(model->elements.begin(), std::min(room, model->elements.size()), numbers);
+  }
+  return model->elements.size();
+}
+
+WEYL_EXPORT double weyl_reach(const weyl_model* model) {
+  double angstrom = -1;
+  guarded([&] {
+    require_given(model, "weyl_reach", "model");
+    const weyl::Predictor& predictor = model->predictor;
+    if (const auto reach = predictor.model().reach()) {
+      angstrom = *reach * weyl::unit_factor(predictor.interface().length_unit, "Angstrom");
+    }
+  });
+  return angstrom;
+}
+
+WEYL_EXPORT int weyl_gradient_forces(const weyl_model* model) {
+  int gradient = 0;
+  guarded([&] {
+    require_given(model, "weyl_gradient_forces", "model");
+    const weyl::Task* task = model->predictor.task();
+    gradient = task != nullptr && !task->differentiated_by().empty() ? 1 : 0;
+  });
+  return gradient;
+}
+
+WEYL_EXPORT size_t weyl_members(const weyl_model* model) {
+  return model != nullptr ? model->members : 0;
+}
+
+WEYL_EXPORT weyl_status weyl_compute(const weyl_model* model, const weyl_atoms* atoms, const weyl_results* results) {
+  return guarded([&] {
+    require_given(model, "weyl_compute", "model");
+    require_given(atoms, "weyl_compute", "atoms");
+    require_given(results, "weyl_compute", "results");
+    weyl::compute(*model, {atoms, 1}, nullptr, {results, 1}, "weyl_compute");
+  });
+}
+
+WEYL_EXPORT weyl_status weyl_compute_batch(const weyl_model* model, size_t samples, const weyl_atoms* atoms,
+                                           const weyl_results* results) {
+  return guarded([&] {
+    require_given(model, "weyl_compute_batch", "model");
+    if (samples > 0) {
+      require_given(atoms, "weyl_compute_batch", "atoms");
+      require_given(results, "weyl_compute_batch", "results");
+      weyl::compute(*model, {atoms, samples}, nullptr, {results, samples}, "weyl_compute_batch");
+    }
+  });
+}
+
+WEYL_EXPORT weyl_status weyl_compute_cluster(const weyl_model* model, const weyl_atoms* atoms, const uint8_t* owned,
+                                             const weyl_results* results) {
+  return guarded([&] {
+    require_given(model, "weyl_compute_cluster", "model");
+    require_given(atoms, "weyl_compute_cluster", "atoms");
+    require_given(owned, "weyl_compute_cluster", "owned");
+    require_given(results, "weyl_compute_cluster", "results");
+    weyl::compute(*model, {atoms, 1}, owned, {results, 1}, "weyl_compute_cluster");
+  });
+}
+
+WEYL_EXPORT weyl_status weyl_predict(const weyl_model* model, const weyl_tensor* inputs, size_t count, int gradient,
+                                     weyl_tensors** outputs) {
+  return guarded([&] {
+    require_given(model, "weyl_predict", "model");
+    require_given(outputs, "weyl_predict", "outputs");
+    *outputs = nullptr;
+    weyl::require<weyl::ConfigError>(inputs != nullptr && count > 0, "weyl_predict: inputs must be given");
+    *outputs = weyl::predicted(model->predictor, weyl::copied({inputs, count}), gradient != 0).release();
+  });
+}
+
+WEYL_EXPORT size_t weyl_tensors_count(const weyl_tensors* tensors) {
+  return tensors != nullptr ? tensors->tensors.size() : 0;
+}
+
+WEYL_EXPORT weyl_tensor weyl_tensors_get(const weyl_tensors* tensors, size_t index) {
+  weyl_tensor found{};
+  if (tensors != nullptr && index < tensors->tensors.size()) {
+    const at::Tensor& t = tensors->tensors[index];
+    found.name = tensors->names[index].c_str();
+    found.dtype = t.scalar_type() == at::kDouble ? WEYL_F64
+                  : t.scalar_type() == at::kLong ? WEYL_I64
+                  : t.scalar_type() == at::kBool ? WEYL_BOOL
+                                                 : WEYL_F32;
+    found.axes = static_cast<size_t>(t.dim());
+    found.shape = t.sizes().data();
+    found.data = t.const_data_ptr();
+  }
+  return found;
+}
+
+WEYL_EXPORT void weyl_tensors_free(weyl_tensors* tensors) {
+  delete tensors;
+}
