@@ -10,7 +10,7 @@ find_package(PkgConfig REQUIRED)
 pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)  # its CMake package fails even when QUIET
 pkg_check_modules(freetype REQUIRED IMPORTED_TARGET freetype2)
 pkg_check_modules(lbfgs REQUIRED IMPORTED_TARGET liblbfgs)  # fits of scaling laws
-pkg_check_modules(turbojpeg REQUIRED IMPORTED_TARGET libturbojpeg)
+pkg_check_modules(jpeg REQUIRED IMPORTED_TARGET libjpeg)
 find_path(WEYL_STB stb_image.h PATH_SUFFIXES stb REQUIRED)
 find_path(WEYL_XXHASH xxhash.h REQUIRED)  # checksums; the header alone, nothing is linked
 

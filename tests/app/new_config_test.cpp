@@ -33,6 +33,25 @@ TEST(NewConfig, OfPointCloudsOfOnesOwn) {
   has(counted, "points = 50");
 }
 
+// The places of bare clouds hardly change what GATr says: where there are normals its config has them.
+TEST(NewConfig, OfSurfacesHasNormalsForGatr) {
+  const std::string folder = scratch("new-config-normals");
+  ASSERT_EQ(weyl_program("data make solids --out meshes format=off train=20 test=10", folder).code, 0);
+  has(trained(folder, "meshes --system gatr"), "normals = true");
+  has_not(trained(folder, "meshes --system platonic"), "normals");
+  for (const char* kind : {"ball", "rod"}) {
+    for (int file = 0; file < 10; ++file) {
+      std::string cloud = "x y z nx ny nz\n";
+      for (int point = 0; point < 6; ++point) {
+        cloud += std::to_string(point) + " " + std::to_string(point * point % 5) + " " +
+                 std::to_string(file) + (*kind == 'b' ? " 0 1 0\n" : " 0 0 1\n");
+      }
+      put(folder + "/clouds/" + kind + "/" + std::to_string(file) + ".txt", cloud);
+    }
+  }
+  has(trained(folder, "clouds --system gatr"), "features = [{ key = \"normal\", kind = \"normal\" }]");
+}
+
 TEST(NewConfig, OfParticles) {
   const std::string folder = scratch("new-config-nbody");
   ASSERT_EQ(weyl_program("data make nbody --out data train=12 valid=4 test=4", folder).code, 0);

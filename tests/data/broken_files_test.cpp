@@ -189,8 +189,10 @@ TEST(BrokenFiles, Images) {
       {"cut_header_jpg", "ends beyond the file, cut short?"},
       {"no_scan", "the JPEG has no scan"},
       {"many_codes", "cannot decode the image: Bogus Huffman table definition"},
-      {"no_table", "cannot decode the image: Quantization table 0x01 was not defined"},  // found by fuzzing
-      {"wild_codes", "cannot decode the image: "},                                       // likewise
+      {"no_table", "cannot decode the image: Quantization table 0x01 was not defined"},    // found by fuzzing
+      {"wild_codes", "cannot decode the image: Quantization table 0x00 was not defined"},  // likewise
+      {"damaged_scan", "cannot decode the image: Corrupt JPEG data: "},
+      {"arithmetic", "the JPEG must be baseline or progressive, coded by Huffman tables, is of kind 9"},
       {"cut_header_bmp", "must have 54 bytes of header, got 30"},
       {"huge_png", "must have at most 32768 pixels a side and 67108864 in all, got 1073741824 x 1073741824"},
       {"huge_bmp", "must have at most 32768 pixels a side and 67108864 in all, got 1073741824 x 1073741824"},

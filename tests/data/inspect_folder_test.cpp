@@ -61,14 +61,14 @@ TEST(InspectFolder, GoesOnPastABadSplitOfTensors) {
 TEST(InspectFolder, MasksAmongImagesAreSaid) {
   const Folder folder;
   fs::create_directory(folder / "set");
-  for (const char* name : {"a.nii.gz", "a_seg.nii.gz", "b.nii.gz", "b-mask.nii.gz", "c_label.nii.gz"}) {
+  for (const char* name : {"a.1.nii.gz", "a.1_Seg.nii.gz", "b.nii.gz", "b-mask.nii.gz", "c_label.nii.gz"}) {
     fs::copy_file(fixtures + "volumes/two.nii.gz", folder / (std::string("set/") + name));
   }
   const auto found = inspected(folder / "set").at("");
   EXPECT_EQ(found.samples, 5);
   EXPECT_TRUE(
       any_starts(found.warnings, "2 samples seem to be masks of others, by their names, the first is "));
-  for (const char* name : {"a_seg.nii.gz", "b-mask.nii.gz"}) {
+  for (const char* name : {"a.1_Seg.nii.gz", "b-mask.nii.gz"}) {
     fs::remove(folder / (std::string("set/") + name));
   }
   const auto left = inspected(folder / "set").at("");

@@ -88,6 +88,17 @@ Array gradient(int64_t h, int64_t w, int64_t c, ElementType type) {
   return image;
 }
 
+// Headers that say something odd, and colours that are sampled oddly, are no damage.
+TEST(ImageFile, ReadsJpegsOfOddHeaders) {
+  const Array noise = read_image(kImages + "noise.jpg");
+  EXPECT_EQ(noise.shape, (std::vector<int64_t>{48, 64, 3}));
+  EXPECT_EQ(read_image(kImages + "noise_scan.jpg"), noise);
+  EXPECT_EQ(read_image(kImages + "noise_jfif2.jpg"), noise);
+  for (const char* name : {"sampled_4x2.jpg", "sampled_3x1.jpg"}) {
+    EXPECT_EQ(read_image(kImages + name).shape[2], 3) << name;
+  }
+}
+
 TEST(ImageFile, WhatIsWrittenReadsBack) {
   const Folder folder;
   for (const int64_t c : {1, 2, 3, 4}) {

@@ -105,6 +105,7 @@ struct FoundData {
   double radius = 5, neighbours = 0;  // of atoms: a radius in Angstrom, and the mean neighbours within it
   std::vector<std::string> warnings;  // what is likely wrong with the data, a line each
   bool patches = false;               // whether the set can also give images as points
+  bool normals = false;               // of shapes: whether their surfaces say which way they face
   bool voxels = true;                 // whether the set can also give shapes as voxels
   /// write_data writes [data] and [interface], and write_task writes [task], for the chosen task and system.
   std::function<void(ConfigDraft&, const std::string& task, const std::string& system)> write_data,

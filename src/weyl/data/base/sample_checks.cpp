@@ -3,9 +3,9 @@
 #include <ATen/TensorOperators.h>
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <iterator>
 #include <set>
-#include <string_view>
 
 #include "weyl/carriers/dataset.h"
 #include "weyl/carriers/layout.h"
@@ -127,23 +127,25 @@ std::string warning_about_spacings(const Dataset& data) {
 }
 
 std::string warning_about_masks(const Dataset& data) {
-  const auto parts_of =
-      [](const std::string& path) {  // before and after the name's first dot: .nii.gz is one ending
-        const size_t name = path.find_last_of('/') + 1, dot = std::min(path.find('.', name), path.size());
-        return std::pair(path.substr(0, dot), path.substr(dot));
-      };
+  const auto stem_of = [](std::string path) {  // without .gz and one ending more, in small letters
+    std::ranges::transform(path, path.begin(), [](unsigned char c) { return std::tolower(c); });
+    path.resize(path.size() - (path.ends_with(".gz") ? 3 : 0));
+    const size_t dot = path.rfind('.');
+    return dot != std::string::npos && path.find('/', dot) == std::string::npos ? path.substr(0, dot) : path;
+  };
+  const int64_t samples = data.schema().carrier() == Carrier::grid ? data.size() : 0;
   std::set<std::string> stems;
-  for (int64_t i = 0; i < data.size(); ++i) {
-    stems.insert(parts_of(data.source(i)).first);
+  for (int64_t i = 0; i < samples; ++i) {
+    stems.insert(stem_of(data.source(i)));
   }
   int64_t count = 0, first = 0;
-  for (int64_t i = 0; i < data.size(); ++i) {
-    const std::string stem = parts_of(data.source(i)).first;
+  for (int64_t i = 0; i < samples; ++i) {
+    const std::string stem = stem_of(data.source(i));
     const bool mask = std::ranges::any_of(
         std::array{"seg", "segmentation", "mask", "label", "labels", "gt"}, [&](const std::string& word) {
-          return stem.size() > word.size() + 1 && stem.ends_with(word) &&
-                 std::string_view("_-").find(stem[stem.size() - word.size() - 1]) != std::string_view::npos &&
-                 stems.contains(stem.substr(0, stem.size() - word.size() - 1));
+          const size_t rest = stem.size() - std::min(stem.size(), word.size() + 1);
+          return rest > 0 && stem.ends_with(word) && (stem[rest] == '_' || stem[rest] == '-') &&
+                 stems.contains(stem.substr(0, rest));
         });
     first = mask && count == 0 ? i : first;
     count += mask ? 1 : 0;

@@ -98,6 +98,7 @@ FoundData look_at_shapes(const std::string& path, const std::string& variant) {
   const Classes classes = classes_of(all, "class");
   const auto found_points = static_cast<int64_t>(found.mean_tokens);  // of files of clouds, not of meshes
   const int64_t points = files.empty() ? 128 : std::min<int64_t>(128, found_points);
+  found.normals = files.empty();  // meshes
   found.what = text(found.samples, " training shapes of ", classes.count, " classes");
   found.tasks = {{"classification", "classes"}};
   found.write_data = [=](ConfigDraft& draft, const std::string&, const std::string& system) {

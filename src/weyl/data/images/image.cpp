@@ -150,7 +150,8 @@ void check_jpeg(std::span<const std::byte> file, std::string_view where) {
   const ImageBytes bytes(file);
   constexpr int64_t kMostPixels = 512;  // of a byte: a block of 8 x 8 takes at least one bit
   constexpr int kMostScans = 128;       // each may go through all blocks; encoders write about ten
-  constexpr uint32_t kBaseline = 0xc0, kProgressive = 0xc2, kFirstRestart = 0xd0, kLastRestart = 0xd7,
+  constexpr uint32_t kBaseline = 0xc0, kProgressive = 0xc2, kLastFrame = 0xcf, kTables = 0xc4,
+                     kArithmetic = 0xcc, kReserved = 0xc8, kFirstRestart = 0xd0, kLastRestart = 0xd7,
                      kEnd = 0xd9, kScan = 0xda;
   const auto is_restart = [](uint32_t marker) { return marker >= kFirstRestart && marker <= kLastRestart; };
   int scans = 0;
@@ -172,7 +173,12 @@ void check_jpeg(std::span<const std::byte> file, std::string_view where) {
     const uint32_t length = file.size() - at < 2 ? 0 : bytes.byte(at) << 8 | bytes.byte(at + 1);
     require<DataError>(length >= 2 && length <= file.size() - at, where, ": segment ", marker,
                        " of the JPEG ends beyond the file, cut short?");
-    if (marker >= kBaseline && marker <= kProgressive && length >= 7) {
+    const bool frame = marker >= kBaseline && marker <= kLastFrame && marker != kTables &&
+                       marker != kArithmetic && marker != kReserved;
+    require<DataError>(!frame || marker <= kProgressive, where,
+                       ": the JPEG must be baseline or progressive, coded by Huffman tables, is of kind ",
+                       marker - kBaseline);
+    if (frame && length >= 7) {
       const int64_t height = bytes.byte(at + 3) << 8 | bytes.byte(at + 4),
                     width = bytes.byte(at + 5) << 8 | bytes.byte(at + 6);
       require<DataError>(width * height <= kMostPixels * static_cast<int64_t>(file.size()), where, ": ",

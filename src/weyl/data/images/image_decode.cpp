@@ -1,13 +1,19 @@
 #include "weyl/data/images/image_decode.h"
 
-#include <turbojpeg.h>
 #include <algorithm>
+#include <array>
+#include <csetjmp>
+#include <cstddef>
+#include <cstdio>  // jpeglib.h needs it
 #include <cstring>
 #include <limits>
 #include <memory>
 
 #include "weyl/core/check.h"
 #include "weyl/data/images/image.h"
+
+#include <jerror.h>
+#include <jpeglib.h>
 
 #define STB_IMAGE_IMPLEMENTATION
 #define STB_IMAGE_STATIC
@@ -23,41 +29,109 @@ namespace weyl {
 
 static_assert(STBI_MAX_DIMENSIONS == image_side_limit);
 
+namespace {
+
+/// What libjpeg reports to. Its errors leave by a jump, over frames that own nothing.
+struct JpegFault {
+  jpeg_error_mgr manager;  // must be the first
+  std::jmp_buf back;
+  std::array<char, JMSG_LENGTH_MAX> line;
+};
+
+[[noreturn]] void leave(j_common_ptr jpeg) {
+  auto* fault = reinterpret_cast<JpegFault*>(jpeg->err);
+  jpeg->err->format_message(jpeg, fault->line.data());
+  std::longjmp(fault->back, 1);
+}
+
+/// Whether a warning is of pixels that the file does not have. Others, of headers, change nothing.
+bool is_damage(const jpeg_error_mgr& error) {
+  constexpr int first_restart = 0xd0, last_restart = 0xd7, end = 0xd9;
+  const int marker = error.msg_parm.i[1];
+  switch (error.msg_code) {
+    case JWRN_HIT_MARKER:
+    case JWRN_HUFF_BAD_CODE:
+    case JWRN_JPEG_EOF:
+    case JWRN_MUST_RESYNC:
+    case JWRN_TOO_MUCH_DATA:
+      return true;
+    case JWRN_EXTRANEOUS_DATA:  // what is left of a scan that lost step
+      return (marker >= first_restart && marker <= last_restart) || marker == end;
+    default:
+      return false;
+  }
+}
+
+void judge(j_common_ptr jpeg, int level) {
+  if (level < 0 && is_damage(*jpeg->err)) {
+    leave(jpeg);
+  }
+}
+
+bool read_header(jpeg_decompress_struct& jpeg, JpegFault& fault, std::span<const std::byte> file) {
+  if (setjmp(fault.back) != 0) {
+    return false;
+  }
+  jpeg_create_decompress(&jpeg);
+  jpeg_mem_src(&jpeg, reinterpret_cast<const unsigned char*>(file.data()), file.size());
+  jpeg_read_header(&jpeg, TRUE);
+  const bool inks = jpeg.jpeg_color_space == JCS_CMYK || jpeg.jpeg_color_space == JCS_YCCK;
+  const bool grey = jpeg.jpeg_color_space == JCS_GRAYSCALE;
+  jpeg.out_color_space = inks ? JCS_CMYK : grey ? JCS_GRAYSCALE : JCS_RGB;
+  return true;
+}
+
+bool read_pixels(jpeg_decompress_struct& jpeg, JpegFault& fault, unsigned char* to, size_t row) {
+  if (setjmp(fault.back) != 0) {
+    return false;
+  }
+  jpeg_start_decompress(&jpeg);
+  while (jpeg.output_scanline < jpeg.output_height) {
+    JSAMPROW next = to + jpeg.output_scanline * row;
+    jpeg_read_scanlines(&jpeg, &next, 1);
+  }
+  jpeg_finish_decompress(&jpeg);
+  return true;
+}
+
+/// Four inks, of which 255 is none, as Adobe writes them, become red, green and blue.
+void inks_to_colours(Array& image) {
+  const auto value = [&](size_t i) { return std::to_integer<int>(image.bytes[i]); };
+  const size_t pixels = image.bytes.size() / 4;
+  for (size_t p = 0; p < pixels; ++p) {
+    for (size_t c = 0; c < 3; ++c) {
+      image.bytes[3 * p + c] = static_cast<std::byte>((value(4 * p + c) * value(4 * p + 3) + 127) / 255);
+    }
+  }
+  image.bytes.resize(3 * pixels);
+  image.shape[2] = 3;
+}
+
+}  // namespace
+
 Array decode_jpeg(std::span<const std::byte> file, std::string_view where) {
-  const std::unique_ptr<void, int (*)(tjhandle)> decoder(tjInitDecompress(), &tjDestroy);
-  require<DataError>(decoder != nullptr, where, ": cannot decode the image: ", tjGetErrorStr2(nullptr));
-  const auto require_read = [&](int status) {
-    const std::string_view why = tjGetErrorStr2(decoder.get());
-    // Bytes between segments take nothing away; what else is warned of are pixels that the file does not have.
-    const bool harmless = tjGetErrorCode(decoder.get()) == TJERR_WARNING &&
-                          why.find("extraneous bytes") != std::string_view::npos;
-    require<DataError>(status == 0 || harmless, where, ": cannot decode the image: ", why);
+  JpegFault fault{};
+  jpeg_decompress_struct jpeg{};
+  jpeg.err = jpeg_std_error(&fault.manager);
+  fault.manager.error_exit = leave;
+  fault.manager.emit_message = judge;
+  const auto require_read = [&](bool read) {
+    require<DataError>(read, where, ": cannot decode the image: ", fault.line.data());
   };
-  const auto* data = reinterpret_cast<const unsigned char*>(file.data());
-  int w = 0, h = 0, subsampling = 0, colours = 0;
-  require_read(tjDecompressHeader3(decoder.get(), data, file.size(), &w, &h, &subsampling, &colours));
-  require<DataError>(std::max(w, h) <= image_side_limit && int64_t{w} * h <= image_pixels_limit, where,
+  const std::unique_ptr<jpeg_decompress_struct, void (*)(j_decompress_ptr)> owner(&jpeg,
+                                                                                  jpeg_destroy_decompress);
+  require_read(read_header(jpeg, fault, file));
+  const int64_t w = jpeg.image_width, h = jpeg.image_height;
+  require<DataError>(std::max(w, h) <= image_side_limit && w * h <= image_pixels_limit, where,
                      ": must have at most ", image_side_limit, " pixels a side and ", image_pixels_limit,
                      " in all, got ", w, " x ", h);
-  const bool inks = colours == TJCS_CMYK || colours == TJCS_YCCK;
-  const int channels = inks ? 4 : colours == TJCS_GRAY ? 1 : 3;
-  Array image{ElementType::u8, {h, w, channels}, std::vector<std::byte>(size_t{1} * w * h * channels)};
-  require_read(tjDecompress2(decoder.get(), data, file.size(),
-                             reinterpret_cast<unsigned char*>(image.bytes.data()), w, 0, h,
-                             inks            ? TJPF_CMYK
-                             : channels == 1 ? TJPF_GRAY
-                                             : TJPF_RGB,
-                             TJFLAG_ACCURATEDCT | TJFLAG_LIMITSCANS));
-  if (inks) {  // 255 is no ink, as Adobe writes them
-    const auto value = [&](size_t i) { return std::to_integer<int>(image.bytes[i]); };
-    image.shape[2] = 3;
-    for (size_t pixel = 0; pixel < size_t{1} * w * h; ++pixel) {
-      for (size_t c = 0; c < 3; ++c) {
-        image.bytes[3 * pixel + c] =
-            static_cast<std::byte>((value(4 * pixel + c) * value(4 * pixel + 3) + 127) / 255);
-      }
-    }
-    image.bytes.resize(size_t{3} * w * h);
+  const int64_t channels = jpeg.out_color_space == JCS_CMYK ? 4 : jpeg.out_color_space == JCS_RGB ? 3 : 1;
+  Array image{
+      ElementType::u8, {h, w, channels}, std::vector<std::byte>(static_cast<size_t>(h * w * channels))};
+  require_read(read_pixels(jpeg, fault, reinterpret_cast<unsigned char*>(image.bytes.data()),
+                           static_cast<size_t>(w * channels)));
+  if (channels == 4) {
+    inks_to_colours(image);
   }
   return image;
 }

@@ -14,6 +14,7 @@
 #include "weyl/data/atoms/frame_layout.h"
 #include "weyl/data/atoms/potential_keys.h"
 #include "weyl/data/atoms/unit_doubts.h"
+#include "weyl/data/base/sample_checks.h"
 #include "weyl/models/framed_model.h"
 #include "weyl/tasks/force_field_statistics.h"
 
@@ -22,7 +23,7 @@ namespace {
 
 constexpr int64_t most_samples = 20000, chunk = 256;
 
-/// Calls `see(samples, batch)` for samples evenly spread over the set; returns how many.
+/// Calls `see(samples, batch)` for samples evenly spread over the set, until it says no; returns how many there are.
 template <class See>
 int64_t each_chunk(const Dataset& data, const See& see) {
   const int64_t looked_at = std::min(data.size(), most_samples);
@@ -31,7 +32,9 @@ int64_t each_chunk(const Dataset& data, const See& see) {
     for (int64_t i = begin; i < std::min(begin + chunk, looked_at); ++i) {
       samples.push_back(i * data.size() / looked_at);
     }
-    see(samples, data.batch(samples));
+    if (!see(samples, data.batch(samples))) {
+      break;
+    }
   }
   return looked_at;
 }
@@ -44,6 +47,7 @@ int64_t each_gap(const Dataset& data, bool vectors, const See& see) {
     for (size_t b = 0; b < gaps.size(); ++b) {
       see(samples[b], gaps[b]);
     }
+    return true;
   });
 }
 
@@ -60,15 +64,16 @@ std::string refused_of(const Task& task, const Interface& interface, const Datas
     return true;
   };
   each_chunk(data, [&](const std::vector<int64_t>& samples, const Batch& batch) {
-    if (!line.empty() || takes(batch)) {
-      return;
+    if (takes(batch)) {
+      return true;
     }
     for (const int64_t i : samples) {  // which one was it
       if (!takes(data.batch({&i, 1}))) {
-        line = text("sample ", i, ": ", line);
-        return;
+        line = text(sample_name(data, i), ": ", line);
+        break;
       }
     }
+    return false;
   });
   return line;
 }
@@ -111,7 +116,7 @@ std::string check_axes(const SavedModel& saved, const Splits& data) {
 
 std::string check_measured(const SavedModel& saved, const Splits& data) {
   const Interface& interface = saved.model->interface;
-  if (carrier_of(interface) != Carrier::points) {  // elements are of points
+  if (interface.types == 0) {  // elements are types
     return "";
   }
   const auto refused = [&](const std::shared_ptr<const Dataset>& split) {

@@ -16,8 +16,8 @@ namespace weyl {
 /// evenly spread are looked at.
 std::string check_axes(const SavedModel& saved, const Splits& data);
 
-/// Checks, before a training, that the task takes what it will be measured on: atoms of an element that no training sample
-/// has are refused by every validation. DataError with the validation sample named; a line where it is a test sample, which
+/// Checks, before a training, that the task takes what it will be measured on: a task that knows which elements it has been
+/// trained on refuses others in every validation. DataError with the validation sample named; a line where it is a test sample, which
 /// a training does not need; empty where there is none. Of large splits, samples evenly spread are looked at.
 std::string check_measured(const SavedModel& saved, const Splits& data);
 

@@ -169,7 +169,8 @@ class Looker {
       Stream stream(seed, "sight " + change.what);
       std::vector<double> seen(check_.outputs.size(), 0);
       bool tested = false;
-      for (int64_t draw = 0; draw < draws_of_a_change && std::ranges::find(seen, 0.0) != seen.end(); ++draw) {
+      for (int64_t draw = 0;
+           draw < draws_of_a_change && std::ranges::min(seen) <= (change.of_place ? hardly : 0); ++draw) {
         const Input changed_samples = change.make(stream, draw);
         if (const auto after = evaluate(changed_samples)) {
           tested = true;
@@ -298,7 +299,7 @@ std::vector<std::string> judged(const InputCheck& check, const ModelOptions& opt
     if (!o.predicted && o.places && o.by_places < hardly) {
       lines.push_back(text("output '", o.name, "' hardly changes when ", how_moved(check.places), ": by ",
                            o.by_places,
-                           " of itself, less than float32 rounds; features that tell nodes apart "
+                           " of itself, hardly more than float32 rounds; features that tell nodes apart "
                            "(normals, types) or another system help"));
     }
   }

@@ -52,7 +52,7 @@ void draw_zeros(Model& model, uint64_t seed);
 ///
 /// ConfigError, one line that names the responsible option: no output changes with the positions (poses, values), or an
 /// output changes with nothing at all. Returns lines for the user: outputs that do not see positions or move by
-/// less than float32 rounds, predictions that are constant, features that change nothing, and what note_on_alike_nodes says.
+/// hardly more than float32 rounds, predictions that are constant, features that change nothing, and what note_on_alike_nodes says.
 std::vector<std::string> check_input(const SavedModel& saved, const TrainOptions& options,
                                      const Dataset& train, const Systems& systems);
 
