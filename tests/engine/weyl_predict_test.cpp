@@ -4,12 +4,10 @@
 
 #include <memory>
 
-#include "tests/data/folder.h"
-#include "tests/models/lie/models.h"
-#include "tests/models/steerable/nets.h"
-#include "tests/predict/potentials.h"
+#include "tests/engine/saved_models.h"
 #include "weyl/carriers/tensor_format.h"
 #include "weyl/engine/weyl.h"
+#include "weyl/models/lie/options.h"
 #include "weyl/saved/tensors.h"
 #include "weyl/study/samples/random_samples.h"
 
@@ -26,7 +24,10 @@ weyl_dtype dtype_of(const Tensor& t) {
 }
 
 at::ScalarType type_of(weyl_dtype dtype) {
-  return dtype == WEYL_F64 ? at::kDouble : dtype == WEYL_I64 ? at::kLong : dtype == WEYL_BOOL ? at::kBool : at::kFloat;
+  return dtype == WEYL_F64    ? at::kDouble
+         : dtype == WEYL_I64  ? at::kLong
+         : dtype == WEYL_BOOL ? at::kBool
+                              : at::kFloat;
 }
 
 /// What the C interface makes of the tensors of a file.
@@ -38,16 +39,17 @@ NamedTensors by_interface(const std::string& model_path, const std::string& file
   const NamedTensors given = load_tensors(file);
   std::vector<weyl_tensor> inputs;
   for (const auto& [name, t] : given) {
-    inputs.push_back({name.c_str(), dtype_of(t), static_cast<size_t>(t.dim()), t.sizes().data(), t.const_data_ptr()});
+    inputs.push_back(
+        {name.c_str(), dtype_of(t), static_cast<size_t>(t.dim()), t.sizes().data(), t.const_data_ptr()});
   }
   weyl_tensors* found = nullptr;
-  EXPECT_EQ(weyl_predict(model, inputs.data(), inputs.size(), gradient ? 1 : 0, &found), WEYL_OK) << weyl_last_error();
+  EXPECT_EQ(weyl_predict(model, inputs.data(), inputs.size(), gradient ? 1 : 0, &found), WEYL_OK)
+      << weyl_last_error();
   const Tensors outputs(found, weyl_tensors_free);
   NamedTensors result;
   for (size_t i = 0; i < weyl_tensors_count(found); ++i) {
     const weyl_tensor t = weyl_tensors_get(found, i);
-    result[t.name] =
-        at::from_blob(const_cast<void*>(t.data), {t.shape, t.axes}, type_of(t.dtype)).clone();
+    result[t.name] = at::from_blob(const_cast<void*>(t.data), {t.shape, t.axes}, type_of(t.dtype)).clone();
   }
   EXPECT_EQ(weyl_tensors_get(found, result.size()).name, nullptr);
   return result;
@@ -69,14 +71,14 @@ NamedTensors by_library(const std::string& model_path, const std::string& file, 
 
 void expect_same(const SavedModel& saved, bool gradient) {
   const Folder folder;
-  const std::string model = folder / "model.safetensors", file = folder / "data.safetensors";
-  save_model(model, saved, Existing::keep);
+  const std::string model = saved_in(folder, "model", saved), file = folder / "data.safetensors";
   Schema schema = schema_of(saved.model->interface);
   schema.labels.clear();
   Batch batch = random_tokens(schema, 3, 5, 7);
   batch.labels.clear();
   write_tensor_file(file, batch, schema);
-  const NamedTensors expected = by_library(model, file, gradient), found = by_interface(model, file, gradient);
+  const NamedTensors expected = by_library(model, file, gradient),
+                     found = by_interface(model, file, gradient);
   ASSERT_EQ(found.size(), expected.size());
   for (const auto& [name, tensor] : expected) {
     ASSERT_TRUE(found.contains(name)) << name;
@@ -97,9 +99,7 @@ SavedModel untrained(const SystemOptions& system, const Interface& interface) {
 
 TEST(WeylPredict, PointsOfEverySystem) {
   for (const char* system : {"painn", "platonic", "transformer", "gatr"}) {
-    SavedModel saved = potential(system, *set());
-    saved.interface = saved.model->interface;
-    expect_same(saved, true);
+    expect_same(potential(system, *set()), true);
   }
 }
 
@@ -108,7 +108,7 @@ TEST(WeylPredict, Poses) {
   interface.group = LieGroup::se3;
   interface.dimension = 3;
   interface.features = {{"mark", Level::node, Kind::scalar, 2}};
-  interface.outputs = {{"energy", Level::graph, Kind::scalar}};
+  interface.outputs = {{"energy", Level::node, Kind::scalar}};
   lie::Options options;
   options.width = 16;
   options.heads = 2;
@@ -118,10 +118,7 @@ TEST(WeylPredict, Poses) {
 
 TEST(WeylPredict, RefusesWhatIsNoInputOfTheModel) {
   const Folder folder;
-  const std::string path = folder / "model.safetensors";
-  SavedModel saved = potential("painn", *set());
-  saved.interface = saved.model->interface;
-  save_model(path, saved, Existing::keep);
+  const std::string path = saved_in(folder, "model", potential("painn", *set()));
   const char* name = path.c_str();
   weyl_model* model = nullptr;
   ASSERT_EQ(weyl_load(&name, 1, nullptr, 0, &model), WEYL_OK) << weyl_last_error();

@@ -9,8 +9,7 @@
 #include <memory>
 #include <thread>
 
-#include "tests/data/folder.h"
-#include "tests/predict/potentials.h"
+#include "tests/engine/saved_models.h"
 #include "weyl/core/elements.h"
 #include "weyl/core/json.h"
 #include "weyl/engine/loaded_torch.h"
@@ -22,18 +21,9 @@ namespace weyl_test {
 using Model = std::unique_ptr<weyl_model, void (*)(weyl_model*)>;
 
 /// A potential on disk.
-std::string saved_in(const Folder& folder, const char* system, const ForceFieldOptions& options = {},
-                     double times = 1) {
-  const std::string path = folder / (std::string(system) + std::to_string(times) + ".safetensors");
-  SavedModel saved = potential(system, *set(), options);
-  {
-    const at::NoGradGuard no_grad;
-    for (const Parameter& p : saved.model->parameters()) {
-      p.tensor.detach().mul_(times);
-    }
-  }
-  save_model(path, saved, Existing::keep);
-  return path;
+std::string potential_in(const Folder& folder, const char* system, const ForceFieldOptions& options = {},
+                         double times = 1) {
+  return saved_in(folder, system + std::to_string(times), potential(system, *set(), options), times);
 }
 
 Model loaded(const std::vector<std::string>& paths, const char* dtype = nullptr) {
@@ -54,7 +44,8 @@ struct Atoms {
   bool periodic = false;
 
   weyl_atoms view() const {
-    return {numbers.size(), numbers.data(), positions.data(), periodic ? cell.data() : nullptr, nullptr, 0, 0};
+    return {
+        numbers.size(), numbers.data(), positions.data(), periodic ? cell.data() : nullptr, nullptr, 0, 0};
   }
   AtomsFrame frame() const {
     AtomsFrame frame;
@@ -73,7 +64,8 @@ struct Results {
   explicit Results(size_t count)
       : forces(3 * count), stress(9), energies(count), virials(9 * count), forces_std(3 * count) {}
   weyl_results view() {
-    return {&energy, forces.data(), stress.data(), energies.data(), virials.data(), &energy_std, forces_std.data()};
+    return {&energy,        forces.data(), stress.data(),    energies.data(),
+            virials.data(), &energy_std,   forces_std.data()};
   }
   double energy = 0, energy_std = 0;
   std::vector<double> forces, stress, energies, virials, forces_std;
@@ -82,7 +74,7 @@ struct Results {
 TEST(Weyl, GivesTheBitsOfTheLibrary) {
   const Folder folder;
   for (const char* system : {"painn", "et"}) {
-    const std::string path = saved_in(folder, system);
+    const std::string path = potential_in(folder, system);
     const Model model = loaded({path});
     const Predictor predictor(path);
     for (const bool periodic : {false, true}) {
@@ -117,20 +109,21 @@ TEST(Weyl, GivesTheBitsOfTheLibrary) {
 
 TEST(Weyl, SaysWhatTheModelIs) {
   const Folder folder;
-  const Model painn = loaded({saved_in(folder, "painn")}), far = loaded({saved_in(folder, "transformer")}),
-              direct = loaded({saved_in(folder, "et", {.forces = ForceSource::direct})}, "float32");
+  const Model painn = loaded({potential_in(folder, "painn")}),
+              far = loaded({potential_in(folder, "transformer")}),
+              direct = loaded({potential_in(folder, "et", {.forces = ForceSource::direct})}, "float32");
   EXPECT_EQ(weyl_api_version(), WEYL_API_VERSION);
   EXPECT_NE(std::string(weyl_version()), "");
   std::array<int32_t, 2> numbers{};
   EXPECT_EQ(weyl_elements(painn.get(), numbers.data(), 2), 3u);
   EXPECT_EQ(numbers, (std::array<int32_t, 2>{1, 6}));
   EXPECT_EQ(weyl_elements(painn.get(), nullptr, 0), 3u);
-  EXPECT_EQ(weyl_reach(painn.get()), *Predictor(saved_in(folder, "painn", {}, 2)).model().reach());
+  EXPECT_EQ(weyl_reach(painn.get()), *Predictor(potential_in(folder, "painn", {}, 2)).model().reach());
   EXPECT_EQ(weyl_reach(far.get()), -1);
   EXPECT_EQ(weyl_gradient_forces(painn.get()), 1);
   EXPECT_EQ(weyl_gradient_forces(direct.get()), 0);
   EXPECT_EQ(weyl_members(painn.get()), 1u);
-  const Json info = Json::parse(weyl_info(direct.get()));
+  const Json info = Json::parse(weyl_info(direct.get()), "info");
   EXPECT_EQ(info.find("dtype")->string_or(""), "float32");
   EXPECT_EQ(info.find("system")->string_or(""), "geomformer");
   EXPECT_EQ(info.find("elements")->items().size(), 3u);
@@ -138,10 +131,9 @@ TEST(Weyl, SaysWhatTheModelIs) {
 
 TEST(Weyl, ACommitteeGivesMeansAndDeviations) {
   const Folder folder;
-  const std::string a = saved_in(folder, "painn"), b = saved_in(folder, "painn", {}, 1.1);
+  const std::string a = potential_in(folder, "painn"), b = potential_in(folder, "painn", {}, 1.1);
   const Model both = loaded({a, b});
   EXPECT_EQ(weyl_members(both.get()), 2u);
-  const weyl_atoms given = Atoms().view();
   const Atoms atoms;
   const weyl_atoms view = atoms.view();
   std::array<Results, 3> results{Results(4), Results(4), Results(4)};
@@ -159,7 +151,7 @@ TEST(Weyl, ACommitteeGivesMeansAndDeviations) {
 
 TEST(Weyl, BatchesAndClustersAreTheirParts) {
   const Folder folder;
-  const Model model = loaded({saved_in(folder, "painn")});
+  const Model model = loaded({potential_in(folder, "painn")});
   std::array<Atoms, 3> samples;
   samples[1].periodic = true;
   samples[2].numbers.pop_back();
@@ -197,7 +189,7 @@ TEST(Weyl, BatchesAndClustersAreTheirParts) {
 
 TEST(Weyl, ThreadsShareAModelAndItsBits) {
   const Folder folder;
-  const Model model = loaded({saved_in(folder, "et")});
+  const Model model = loaded({potential_in(folder, "et")});
   const Atoms atoms;
   std::array<std::vector<double>, 4> forces;
   std::vector<std::thread> threads;
@@ -237,21 +229,24 @@ int64_t resident() {
 
 TEST(Weyl, ManyCallsOfChangingSizesTakeNoMemory) {
   const Folder folder;
-  const Model model = loaded({saved_in(folder, "painn")}, "float32");
+  const Model model = loaded({potential_in(folder, "painn")}, "float32");
   const auto call = [&](int64_t size) {
     Atoms atoms;
     atoms.numbers.assign(static_cast<size_t>(size), 6);
     atoms.positions.clear();
     for (int64_t i = 0; i < size; ++i) {
-      atoms.positions.insert(atoms.positions.end(), {1.3 * static_cast<double>(i % 3), 1.3 * static_cast<double>(i / 3 % 3), 1.3 * static_cast<double>(i / 9)});
+      atoms.positions.insert(atoms.positions.end(),
+                             {1.3 * static_cast<double>(i % 3), 1.3 * static_cast<double>(i / 3 % 3),
+                              1.3 * static_cast<double>(i / 9)});
     }
     const weyl_atoms given = atoms.view();
     Results results(static_cast<size_t>(size));
-    const weyl_results to{&results.energy, results.forces.data(), nullptr, nullptr, nullptr, nullptr, nullptr};
+    const weyl_results to{&results.energy, results.forces.data(), nullptr, nullptr, nullptr, nullptr,
+                          nullptr};
     ASSERT_EQ(weyl_compute(model.get(), &given, &to), WEYL_OK) << weyl_last_error();
   };
   int64_t before = 0;
-  for (int64_t i = 0; i < 3000; ++i) {
+  for (int64_t i = 0; i < 2000; ++i) {
     before = i == 100 ? resident() : before;
     call(15 + i % 13);
   }
@@ -260,9 +255,9 @@ TEST(Weyl, ManyCallsOfChangingSizesTakeNoMemory) {
 
 TEST(Weyl, WhatIsWrongIsALineAndAStatus) {
   const Folder folder;
-  const std::string path = saved_in(folder, "painn");
-  const Model model = loaded({path}), far = loaded({saved_in(folder, "transformer")}),
-              direct = loaded({saved_in(folder, "et", {.forces = ForceSource::direct})});
+  const std::string path = potential_in(folder, "painn");
+  const Model model = loaded({path}), far = loaded({potential_in(folder, "transformer")}),
+              direct = loaded({potential_in(folder, "et", {.forces = ForceSource::direct})});
   weyl_model* none = nullptr;
   const auto refused = [](weyl_status status, weyl_status expected, const std::string& line) {
     EXPECT_EQ(status, expected) << weyl_last_error();

@@ -428,8 +428,8 @@ namespace {
 
 TensorFile read_wanted(const TensorReader& reader, const Schema& wanted) {
   const Carrier found = carrier_of_file(reader);
-  require<DataError>(found == wanted.carrier(), reader.path(), ": must hold ", name_of(wanted.carrier()), ", holds ",
-                     name_of(found));
+  require<DataError>(found == wanted.carrier(), reader.path(), ": must hold ", name_of(wanted.carrier()),
+                     ", holds ", name_of(found));
   return read(reader, wanted);
 }
 

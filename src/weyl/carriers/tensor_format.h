@@ -50,7 +50,7 @@ class TensorReader {
  private:
   std::string where_;
   std::map<std::string, std::string> metadata_;
-  const SafetensorsFile* file_ = nullptr;    // one of the two
+  const SafetensorsFile* file_ = nullptr;  // one of the two
   const NamedTensors* tensors_ = nullptr;
   bool finite_;
 };

@@ -30,7 +30,8 @@ std::string first_version_in(const fs::path& file) {
 
 fs::path folder_of_torch() {
   Dl_info info{};
-  const bool found = dladdr(reinterpret_cast<const void*>(&at::get_num_threads), &info) != 0 && info.dli_fname != nullptr;
+  const bool found =
+      dladdr(reinterpret_cast<const void*>(&at::get_num_threads), &info) != 0 && info.dli_fname != nullptr;
   std::error_code error;
   const fs::path file = found ? fs::canonical(info.dli_fname, error) : fs::path();
   return file.parent_path();  // .../torch/lib, or .../libtorch/lib
@@ -52,9 +53,9 @@ std::string loaded_torch() {
 
 void require_own_torch() {
   const std::string loaded = loaded_torch();
-  require<ConfigError>(loaded.empty() || loaded == built_with_torch(), "weyl_load: LibTorch must be ", built_with_torch(),
-                       ", with which the library was built, but the process has ", loaded, " (",
-                       folder_of_torch().string(), ")");
+  require<ConfigError>(loaded.empty() || loaded == built_with_torch(), "weyl_load: LibTorch must be ",
+                       built_with_torch(), ", with which the library was built, but the process has ", loaded,
+                       " (", folder_of_torch().string(), ")");
 }
 
 }  // namespace weyl

@@ -203,16 +203,17 @@ void compute(const weyl_model& model, std::span<const weyl_atoms> atoms, const u
   const std::vector<Quantity> outputs = predictor.outputs(asked);
   for (const auto& [name, wanted] :
        {std::pair("stress", asked.stress), {"energies", asked.energies}, {"virials", asked.virials}}) {
-    require<ConfigError>(!wanted || find_quantity(outputs, name) != nullptr, call, ": the model gives no ", name,
-                         ": its forces are no derivatives of the energy, or it has none");
+    require<ConfigError>(!wanted || find_quantity(outputs, name) != nullptr, call, ": the model gives no ",
+                         name, ": its forces are no derivatives of the energy, or it has none");
   }
   std::vector<AtomsFrame> frames;
   for (const weyl_atoms& sample : atoms) {
     frames.push_back(frame_of(sample, call));
   }
   if (owned != nullptr) {
-    require<ConfigError>(predictor.model().reach().has_value(), call,
-                         ": needs a model whose atoms see no farther than a cut-off: of others every atom is needed");
+    require<ConfigError>(
+        predictor.model().reach().has_value(), call,
+        ": needs a model whose atoms see no farther than a cut-off: of others every atom is needed");
     std::vector<int64_t> counted(owned, owned + atoms.front().count);
     asked.owned = at::tensor(counted, at::kLong).ne(0);
   }
@@ -242,14 +243,16 @@ NamedTensors copied(std::span<const weyl_tensor> given) {
     require_given(t.name, "weyl_predict", "the name of each tensor");
     const std::string name(t.name);
     const at::ScalarType type = scalar_type_of(t.dtype, name);
-    require<ConfigError>(t.axes == 0 || t.shape != nullptr, "weyl_predict: ", name, ": its shape must be given");
+    require<ConfigError>(t.axes == 0 || t.shape != nullptr, "weyl_predict: ", name,
+                         ": its shape must be given");
     const std::vector<int64_t> shape(t.shape, t.shape + t.axes);
     int64_t numbers = 1;
     for (const int64_t size : shape) {
       require<ConfigError>(size >= 0, "weyl_predict: ", name, ": its shape must not be negative, got ", size);
       numbers *= size;
     }
-    require<ConfigError>(numbers == 0 || t.data != nullptr, "weyl_predict: ", name, ": its data must be given");
+    require<ConfigError>(numbers == 0 || t.data != nullptr, "weyl_predict: ", name,
+                         ": its data must be given");
     // A copy, since the program may go on with its arrays; from_blob asks for memory that can be written.
     const at::Tensor copy = numbers == 0 ? at::from_blob(const_cast<weyl_tensor*>(&t), shape, type).clone()
                                          : at::from_blob(const_cast<void*>(t.data), shape, type).clone();
@@ -258,7 +261,8 @@ NamedTensors copied(std::span<const weyl_tensor> given) {
   return tensors;
 }
 
-std::unique_ptr<weyl_tensors> predicted(const Predictor& predictor, const NamedTensors& inputs, bool gradient) {
+std::unique_ptr<weyl_tensors> predicted(const Predictor& predictor, const NamedTensors& inputs,
+                                        bool gradient) {
   TensorFile file = take_tensors(inputs, schema_of(predictor.interface()), "weyl_predict");
   auto data = std::make_shared<InMemory>(std::move(file.batch), std::move(file.schema));
   PredictionTensors gathered(predictor);
@@ -361,7 +365,8 @@ WEYL_EXPORT size_t weyl_members(const weyl_model* model) {
   return model != nullptr ? model->members : 0;
 }
 
-WEYL_EXPORT weyl_status weyl_compute(const weyl_model* model, const weyl_atoms* atoms, const weyl_results* results) {
+WEYL_EXPORT weyl_status weyl_compute(const weyl_model* model, const weyl_atoms* atoms,
+                                     const weyl_results* results) {
   return guarded([&] {
     require_given(model, "weyl_compute", "model");
     require_given(atoms, "weyl_compute", "atoms");
@@ -382,8 +387,8 @@ WEYL_EXPORT weyl_status weyl_compute_batch(const weyl_model* model, size_t sampl
   });
 }
 
-WEYL_EXPORT weyl_status weyl_compute_cluster(const weyl_model* model, const weyl_atoms* atoms, const uint8_t* owned,
-                                             const weyl_results* results) {
+WEYL_EXPORT weyl_status weyl_compute_cluster(const weyl_model* model, const weyl_atoms* atoms,
+                                             const uint8_t* owned, const weyl_results* results) {
   return guarded([&] {
     require_given(model, "weyl_compute_cluster", "model");
     require_given(atoms, "weyl_compute_cluster", "atoms");
@@ -393,8 +398,8 @@ WEYL_EXPORT weyl_status weyl_compute_cluster(const weyl_model* model, const weyl
   });
 }
 
-WEYL_EXPORT weyl_status weyl_predict(const weyl_model* model, const weyl_tensor* inputs, size_t count, int gradient,
-                                     weyl_tensors** outputs) {
+WEYL_EXPORT weyl_status weyl_predict(const weyl_model* model, const weyl_tensor* inputs, size_t count,
+                                     int gradient, weyl_tensors** outputs) {
   return guarded([&] {
     require_given(model, "weyl_predict", "model");
     require_given(outputs, "weyl_predict", "outputs");
