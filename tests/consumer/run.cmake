@@ -54,6 +54,7 @@ foreach(project tests/consumer examples)
   step("build ${project}" "${CMAKE_COMMAND}" --build "${WORK}/${tree}" --parallel 1)
 endforeach()
 step("run consumer" "${WORK}/tests_consumer/consumer")
+step("run consumer of weyl.h" "${WORK}/tests_consumer/consumer_of_weyl_h")
 step("run examples" "${CMAKE_CTEST_COMMAND}" --test-dir "${WORK}/examples" --output-on-failure)
 step("weyl --help" "${prefix}/bin/weyl" --help)
 
