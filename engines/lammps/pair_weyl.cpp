@@ -101,7 +101,8 @@ std::string Library::open() {
 struct Member {
   std::string path;
   weyl_model* model = nullptr;
-  double reach = -1;  // Angstrom; -1: every atom sees all others
+  double reach = -1;            // Angstrom; -1: every atom sees all others
+  bool gradient_forces = true;  // forces are derivatives of the energy
   std::vector<std::string> symbols;
   std::vector<int32_t> numbers;  // of the symbols
 };
@@ -135,8 +136,8 @@ class PairWeyl : public Pair {
 
   std::vector<Member> members_;
   std::vector<int32_t> numbers_;  // atomic numbers of atom types; 0: other pair styles' types
-  bool gradient_forces_ = true;
-  double unit_ = 1;  // an eV in LAMMPS's units
+  bool gradient_forces_ = true;   // of all models
+  double unit_ = 1;               // an eV in LAMMPS's units
   bool warned_ = false;
 
   // What the models are told in a step: which of LAMMPS's atoms, own ones first, and their arrays.
@@ -161,8 +162,8 @@ PairWeyl::PairWeyl(LAMMPS* lmp) : Pair(lmp) {
   single_enable = 0;
   restartinfo = 0;
   one_coeff = 1;
-  no_virial_fdotr_compute =
-      1;  // LAMMPS would sum positions times forces, which is wrong of a cell without its ghosts
+  // LAMMPS would sum positions times forces, which is no virial of a cell without its ghosts.
+  no_virial_fdotr_compute = 1;
   centroidstressflag = CENTROID_NOTAVAIL;
   // manybody_flag stays 0: it would make LAMMPS warn of special_bonds, which do not change what a model sees.
 }
@@ -241,14 +242,17 @@ void PairWeyl::settings(int count, char** words) {
     load(path, dtype);
   }
   comm_reverse = every_ > 0 ? static_cast<int>(3 * members_.size()) : 0;
+  std::string wrong;
   if (every_ > 0 && comm->me == 0) {
     deviations_ = fopen(file.c_str(), "w");
-    if (deviations_ == nullptr) {
-      error->one(FLERR, "Pair style weyl: devi: cannot write {}: {}", file, utils::getsyserror());
+    if (deviations_ != nullptr) {
+      fmt::print(deviations_, "# step max_force_std min_force_std avg_force_std energy_std (units {})\n",
+                 update->unit_style);
+    } else {
+      wrong = fmt::format("devi: cannot write {}: {}", file, utils::getsyserror());
     }
-    fmt::print(deviations_, "# step max_force_std min_force_std avg_force_std energy_std (units {})\n",
-               update->unit_style);
   }
+  agree(wrong);
 }
 
 void PairWeyl::load(const std::string& path, const char* dtype) {
@@ -262,16 +266,18 @@ void PairWeyl::load(const std::string& path, const char* dtype) {
   library.elements(member.model, member.numbers.data(), member.numbers.size());
   const json info = json::parse(library.info(member.model));
   member.symbols = info["elements"].get<std::vector<std::string>>();
-  const bool gradient = library.gradient_forces(member.model) != 0;
-  gradient_forces_ = gradient_forces_ && gradient;
+  member.gradient_forces = library.gradient_forces(member.model) != 0;
+  gradient_forces_ = gradient_forces_ && member.gradient_forces;
   if (comm->me == 0) {
     for (const json& input : info["inputs"]) {
       error->warning(FLERR, "Pair style weyl: {}: '{}' of the whole system is taken as 0", path,
                      input["name"].get<std::string>());
     }
-    if (!gradient) {
+    if (!member.gradient_forces) {
       error->warning(
-          FLERR, "Pair style weyl: {}: forces are no derivatives of the energy, which they do not conserve",
+          FLERR,
+          "Pair style weyl: {}: forces are no derivatives of the energy: they do not conserve it, and "
+          "pressure and stress are nan",
           path);
     }
   }
@@ -333,7 +339,7 @@ double PairWeyl::reach() const {
 }
 
 double PairWeyl::init_one(int /*i*/, int /*j*/) {
-  return reach();
+  return std::max(reach(), 1.0);  // of none LAMMPS says that atoms may get lost
 }
 
 /// Own atoms, and of several ranks the ghosts that are within reach of the box around them.
@@ -388,11 +394,6 @@ void PairWeyl::warn_of_ghosts() {
 
 void PairWeyl::compute(int eflag, int vflag) {
   ev_init(eflag, vflag);
-  if (vflag_either && !gradient_forces_) {
-    error->all(
-        FLERR,
-        "Pair style weyl: pressure and stress need forces that are derivatives of the energy, which these are not");
-  }
   gather();
   if (!whole() && !warned_) {
     warn_of_ghosts();
@@ -431,27 +432,31 @@ void PairWeyl::add(size_t member, bool watched) {
   if (eflag_atom) {
     found.energies = room(energies_, count);
   }
-  if (vflag_atom || (vflag_global && given.cell != nullptr && periods() < 3)) {
+  if (gradient_forces_ && (vflag_atom || (vflag_global && given.cell != nullptr && periods() < 3))) {
     found.virials = room(virials_, 9 * count);
-  } else if (vflag_global && given.cell != nullptr) {
+  } else if (gradient_forces_ && vflag_global && given.cell != nullptr) {
     found.stress = stress_.data();
   }
   const Member& with = members_[member];
   const weyl_status status = whole() ? library.compute(with.model, &given, &found)
                                      : library.compute_cluster(with.model, &given, owned_.data(), &found);
   if (status != WEYL_OK) {
-    error->one(FLERR, "Pair style weyl: " + with.path + ": " + library.last_error());
+    const std::string line = fmt::format("Pair style weyl: {}: {}", with.path, library.last_error());
+    whole() ? error->all(FLERR, line) : error->one(FLERR, line);
   }
   const double factor = unit_ / static_cast<double>(members_.size());
   if (eflag_global) {
     eng_vdwl += factor * energy_;
   }
   for (size_t k = 0; k < count; ++k) {
+    if (owned_[k] == 0 && !with.gradient_forces) {
+      continue;  // what it says of forces on ghosts is another rank's to say
+    }
     const int i = atoms_[k];
     for (int d = 0; d < 3; ++d) {
       atom->f[i][d] += factor * forces_[3 * k + d];
     }
-    if (eflag_atom) {
+    if (eflag_atom && owned_[k] != 0) {
       eatom[i] += factor * energies_[k];
     }
     if (watched) {
@@ -460,6 +465,10 @@ void PairWeyl::add(size_t member, bool watched) {
   }
   if (watched) {
     member_energies_[member] = energy_;
+  }
+  if (!gradient_forces_) {
+    virials_.assign(9 * count, std::numeric_limits<double>::quiet_NaN());
+    found.virials = virials_.data();
   }
   if (vflag_either) {
     add_virial(found, factor);
