@@ -570,12 +570,13 @@ struct lammpsplugin_t {
 
 __attribute__((visibility("default"))) void lammpsplugin_init(void* lmp, void* handle, void* add_plugin) {
   // Classes of another LAMMPS have other members: what comes of that is anything, so the style stays unknown there.
-  const int version = lammps_version(lmp);
-  if (version != WEYL_LAMMPS_VERSION || lammps_extract_setting(lmp, "bigint") != sizeof(LAMMPS_NS::bigint) ||
-      lammps_extract_setting(lmp, "tagint") != sizeof(LAMMPS_NS::tagint)) {
+  const int version = lammps_version(lmp), ids = lammps_extract_setting(lmp, "tagint");
+  constexpr int own_ids = sizeof(LAMMPS_NS::tagint);
+  if (version != WEYL_LAMMPS_VERSION || ids != own_ids) {
     if (lammps_extract_setting(lmp, "world_rank") == 0) {
-      fprintf(stderr, "weylplugin.so: must be built with the headers of this LAMMPS (%d), got those of %d\n",
-              version, WEYL_LAMMPS_VERSION);
+      fprintf(stderr,
+              "weylplugin.so: must be built for LAMMPS %d with ids of %d bytes, got one for %d with %d\n",
+              version, ids, WEYL_LAMMPS_VERSION, own_ids);
     }
     return;
   }

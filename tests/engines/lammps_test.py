@@ -7,6 +7,7 @@ import suite
 suite.start()
 
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -21,6 +22,7 @@ from ase import Atoms, units
 from ase.build import molecule
 
 PROGRAMS = Path(sys.prefix) / "bin"
+GUIDE = suite.ROOT / "docs/guide/engines-lammps.md"
 BAR = 1e5 * units.Pascal
 SIDE = 3.105  # Angstrom, of a cube that holds a water at its density
 AXES = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)]  # LAMMPS's order of six pressures
@@ -55,6 +57,8 @@ compute virials all stress/atom NULL virial
 compute sums all reduce sum c_energies c_virials[*]
 variable columns string "${columns} c_sums[*]"
 """
+WORDS = {"run": "run 0", "every": 10, "units": "metal", "boundary": "p p p", "newton": "on", "before": "",
+         "atoms": SUMS_OF_ATOMS}
 
 
 def waters(count, tilts=(0, 0, 0), seed=0):
@@ -77,6 +81,11 @@ def pair(*models, more="dtype float64"):
     return f"pair_style weyl {' '.join(str(suite.MODELS / m) for m in models)} {more}\npair_coeff * * H O"
 
 
+def write(path, box):
+    order = [element for element in ("H", "O", "Ar") if element in box.symbols]
+    ase.io.write(path, box, format="lammps-data", specorder=order, masses=True)
+
+
 class Table:
     """What LAMMPS prints of its steps; columns by the names of INPUT."""
 
@@ -96,15 +105,18 @@ class Table:
 
 
 class Lammps(suite.Test):
-    def lammps(self, ranks=1, *, box=None, pair=None, run="run 0", every=10, units="metal", boundary="p p p", newton="on",
-               before="", atoms=SUMS_OF_ATOMS, environment={}, fails=False):
-        """Runs LAMMPS; gives its table, or all that it prints where it must fail."""
+    def lammps(self, ranks=1, *, box=None, environment={}, fails=False, **words):
+        """Runs INPUT with these words; gives its table, or all that it prints where it must fail."""
         if box is not None:
-            ase.io.write(self.folder / "box.data", box, format="lammps-data", specorder=["H", "O", "Ar"][:2 + ("Ar" in box.symbols)],
-                         masses=True)
-        step = {"metal": 0.0002, "real": 0.2}.get(units, 0.001)
-        (self.folder / "in.lammps").write_text(INPUT.format(**{k: v for k, v in locals().items() if k != "self"}))
-        variables = {**os.environ, "LAMMPS_PLUGIN_PATH": str(suite.BUILD / "lib" / "weyl"), **environment}
+            write(self.folder / "box.data", box)
+        words = {**WORDS, **words}
+        words["step"] = {"metal": 0.0002, "real": 0.2}.get(words["units"], 0.001)
+        text = self.run_input(INPUT.format(**words), ranks, environment, fails)
+        return text if fails else Table(text)
+
+    def run_input(self, text, ranks=1, environment={}, fails=False):
+        (self.folder / "in.lammps").write_text(text)
+        variables = {**os.environ, "LAMMPS_PLUGIN_PATH": str(suite.BUILD / "lib" / "weyl")}
         variables.pop("WEYL_LIBRARY", None)  # the plugin knows where it is
         variables.update(environment)
         done = subprocess.run([PROGRAMS / "mpirun", "-np", str(ranks), PROGRAMS / "lmp", "-in", "in.lammps", "-log", "none"],
@@ -113,7 +125,7 @@ class Lammps(suite.Test):
             self.assertNotEqual(done.returncode, 0, done.stdout)
             return done.stdout + done.stderr
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        return Table(done.stdout)
+        return done.stdout
 
     def forces(self):
         lines = (self.folder / "forces.dump").read_text().split("ITEM: ATOMS")[1].splitlines()[1:]
@@ -249,6 +261,18 @@ class Beside(Lammps):
             box.calc = weyl.ase.Calculator(suite.MODELS / "painn", dtype="float64")
             self.close(table.energy[0], box.get_potential_energy(), 1e-9)
             self.close(self.forces(), np.vstack([box.get_forces(), np.zeros((2, 3))]), 1e-9)
+
+
+class Guide(Lammps):
+    def test_inputs_of_the_page_run(self):
+        inputs = re.findall(r"^```lammps\n(.*?)^```", GUIDE.read_text(), re.DOTALL | re.MULTILINE)
+        self.assertGreater(len(inputs), 0)
+        write(self.folder / "water.data", waters(2))
+        (self.folder / "runs").mkdir()
+        for name, model in (("water", "painn"), ("second", "painn_2")):
+            (self.folder / "runs" / name).symlink_to(suite.MODELS / model)
+        for text in inputs:
+            self.run_input(text)
 
 
 class Limits(Lammps):
