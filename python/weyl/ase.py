@@ -13,6 +13,7 @@ import numpy as np
 from ase import Atoms
 from ase.calculators.socketio import SocketServer
 from ase.stress import full_3x3_to_voigt_6_stress
+from ase.units import Bohr, Ha
 
 from .errors import UsageError, error
 from .library import program_path
@@ -122,8 +123,9 @@ class Served:
         if "stress" in self.properties and fills_space(atoms):
             results["stress"] = -full_3x3_to_voigt_6_stress(found["virial"]) / atoms.get_volume()
         if "energy_std" in self.properties:
-            extra = json.loads(found["morebytes"].tobytes())
-            results.update(energy_std=extra["energy_std"], forces_std=np.array(extra["forces_std"]).reshape(-1, 3))
+            members = json.loads(found["morebytes"].tobytes())  # in the protocol's units
+            results["energy_std"] = float(np.std(members["committee_pot"])) * Ha
+            results["forces_std"] = np.std(members["committee_force"], axis=0).reshape(-1, 3) * (Ha / Bohr)
         return results
 
     def start(self, atoms, states):

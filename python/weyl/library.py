@@ -45,7 +45,7 @@ def prefixes():
     package = Path(__file__).resolve().parent
     if "WEYL_LIBRARY" in os.environ:
         yield from Path(os.environ["WEYL_LIBRARY"]).resolve().parents
-    yield package.parents[2]  # PREFIX/share/weyl/python/weyl
+    yield package.parents[3]  # PREFIX/share/weyl/python/weyl
     yield package.parents[1] / "build" / "release"  # the checkout: python/weyl
     if shutil.which("weyl"):
         yield Path(shutil.which("weyl")).resolve().parents[1]
