@@ -201,7 +201,8 @@ class Work(suite.Test):
         """At Gamma all cells move alike, which differences of the one cell give too; not so elsewhere."""
         cell = waters.box(1)
         cell.calc = calculator()
-        phonon = phonopy.Phonopy(PhonopyAtoms(cell.symbols, cell=cell.cell, positions=cell.positions), np.diag([2, 2, 2]))
+        phonon = phonopy.Phonopy(PhonopyAtoms(cell.symbols, cell=cell.cell, positions=cell.positions), np.diag([2, 2, 2]),
+                                 primitive_matrix="P")
         phonon.generate_displacements(distance=1e-3)
         forces = []
         for displaced in phonon.supercells_with_displacements:
