@@ -115,6 +115,10 @@ TEST(CommandLine, ReadsEveryOtherVerb) {
 
   EXPECT_TRUE(expect<EvalCommand>({"eval", "m", "--as-is"}).as_is);
   EXPECT_TRUE(expect<PredictCommand>({"predict", "m", "d", "--out", "o", "--as-is"}).as_is);
+  const auto serve = expect<ServeCommand>({"serve", "m", "n", "--template", "f.xyz", "--ipi", ":31415"});
+  EXPECT_EQ(serve.models, (std::vector<std::string>{"m", "n"}));
+  EXPECT_EQ(serve.frame, "f.xyz");
+  EXPECT_EQ(serve.ipi, ":31415");
   EXPECT_FALSE(expect<EvalCommand>({"eval", "m"}).as_is);
   EXPECT_EQ(expect<InfoCommand>({"info", "m"}).subject.path, "m");
   const auto import = expect<ImportCommand>(
@@ -166,6 +170,8 @@ TEST(CommandLine, RefusesWrongValues) {
   error_of({"train", "a.toml", "epochs"});
   error_of({"eval", "m", "--split", "dev"});
   error_of({"predict", "m", "d"});
+  error_of({"serve", "m", "--ipi", "unix:weyl"});
+  error_of({"serve", "m", "--template", "f.xyz"});
   error_of({"data", "split", "p", "--out", "o", "--train", "0.9", "--valid", "0.2"});
   error_of({"bench", "a.toml", "--scattered"});
   EXPECT_EQ(error_of({"bench", "a.toml", "--against", "model.x=1", "--against", "train.batch=4"}),
@@ -211,7 +217,7 @@ TEST(CommandLine, HelpListsTheFileFormats) {
 
 TEST(CommandLine, DoesNotKnowVerbsThatAreNotBuilt) {
   const std::string help = parse({"--help"}).out;
-  for (const char* verb : {"md", "serve", "new", "report"}) {
+  for (const char* verb : {"md", "new", "report"}) {
     error_of({verb});
     EXPECT_EQ(help.find(std::string("\n  ") + verb), std::string::npos) << verb;
   }
@@ -237,6 +243,7 @@ TEST(CommandLine, EveryVerbTakesThreadsAndQuiet) {
   const std::vector<std::vector<std::string>> verbs{{"train"},
                                                     {"eval"},
                                                     {"predict"},
+                                                    {"serve"},
                                                     {"audit"},
                                                     {"info"},
                                                     {"import"},

@@ -1,5 +1,5 @@
 # cmake -DBUILD=<build tree> -DSOURCE=<source tree> -DWORK=<scratch> -DCOMPILER=<c++> -DPYTHON= -DREADELF=
-#   -DTORCH=<LibTorch> -DTOLD=<WEYL_TORCH_RUNPATH> -P run.cmake
+#   -DTORCH=<LibTorch> -DTOLD=<WEYL_TORCH_RUNPATH> -DMODELS=<run folders painn and painn_2> -P run.cmake
 # Installs the build tree to a new prefix, checks that nothing installed points back into the trees, builds
 # tests/consumer and examples/ against the prefix as foreign projects and runs them; then moves the prefix and runs the
 # program there, without LibTorch and with it.
@@ -55,7 +55,25 @@ foreach(project tests/consumer examples)
 endforeach()
 step("run consumer" "${WORK}/tests_consumer/consumer")
 # Linked to weyl::potential alone, it is told of no LibTorch: the library finds it where the install was told to look.
-step("run consumer of weyl.h" "${CMAKE_COMMAND}" -E env "LD_LIBRARY_PATH=${TORCH}/lib" "${WORK}/tests_consumer/consumer_of_weyl_h")
+set(with_torch "${CMAKE_COMMAND}" -E env "LD_LIBRARY_PATH=${TORCH}/lib")
+set(of_weyl_h "${WORK}/tests_consumer/consumer_of_weyl_h")
+step("run consumer of weyl.h" ${with_torch} "${of_weyl_h}" "${MODELS}/painn")
+step("run consumer of weyl.h in C++" ${with_torch} "${of_weyl_h}_in_cpp" "${MODELS}/painn" "${MODELS}/painn_2")
+execute_process(COMMAND ${with_torch} "${of_weyl_h}" RESULT_VARIABLE code OUTPUT_VARIABLE output)
+if(NOT code EQUAL 3 OR NOT output MATCHES "^no/such/model.safetensors: [^\n]*\n$")
+  message(FATAL_ERROR "a model that is not there: exit code ${code}\n${output}")
+endif()
+# Another LibTorch, by what is written beside it.
+if(NOT TOLD)
+  file(MAKE_DIRECTORY "${WORK}/other")
+  step("another LibTorch" cp -rlL "${TORCH}/lib" "${WORK}/other/lib")
+  file(WRITE "${WORK}/other/version.py" "__version__ = '1.2.3'\n")
+  execute_process(COMMAND "${CMAKE_COMMAND}" -E env "LD_LIBRARY_PATH=${WORK}/other/lib" "${of_weyl_h}" "${MODELS}/painn"
+    RESULT_VARIABLE code OUTPUT_VARIABLE output)
+  if(NOT code EQUAL 2 OR NOT output MATCHES "^weyl_load: LibTorch must be [^\n]*but the process has 1.2.3 [^\n]*\n$")
+    message(FATAL_ERROR "another LibTorch: exit code ${code}\n${output}")
+  endif()
+endif()
 step("run examples" "${CMAKE_CTEST_COMMAND}" --test-dir "${WORK}/examples" --output-on-failure)
 step("weyl --help" "${prefix}/bin/weyl" --help)
 

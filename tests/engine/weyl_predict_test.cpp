@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "tests/engine/saved_models.h"
+#include "tests/models/steerable/nets.h"
 #include "weyl/carriers/tensor_format.h"
 #include "weyl/engine/weyl.h"
 #include "weyl/models/lie/options.h"
@@ -60,13 +61,13 @@ NamedTensors by_library(const std::string& model_path, const std::string& file, 
   const Predictor predictor(model_path);
   TensorFile read = read_tensor_file(file, schema_of(predictor.interface()));
   PredictionTensors tensors(predictor);
-  predictor.each(std::make_shared<InMemory>(read.batch, read.schema), file, [&](const Batch& batch) {
-    tensors.add(predictor(batch.input));
-    if (gradient) {
-      tensors.add("gradient", predictor.gradient(batch.input));
-    }
-  });
-  return tensors.done();
+  predictor.each(std::make_shared<InMemory>(read.batch, read.schema), file,
+                 [&](const Batch& batch) { tensors.add(predictor(batch.input)); });
+  NamedTensors all = tensors.done();
+  if (gradient) {
+    all["gradient"] = predictor.gradient(read.batch.input);
+  }
+  return all;
 }
 
 void expect_same(const SavedModel& saved, bool gradient) {
@@ -74,7 +75,9 @@ void expect_same(const SavedModel& saved, bool gradient) {
   const std::string model = saved_in(folder, "model", saved), file = folder / "data.safetensors";
   Schema schema = schema_of(saved.model->interface);
   schema.labels.clear();
-  Batch batch = random_tokens(schema, 3, 5, 7);
+  const std::array<int64_t, 1> cells{9};
+  Batch batch =
+      schema.carrier() == Carrier::grid ? random_grids(schema, 2, cells, 7) : random_tokens(schema, 3, 5, 7);
   batch.labels.clear();
   write_tensor_file(file, batch, schema);
   const NamedTensors expected = by_library(model, file, gradient),
@@ -114,6 +117,22 @@ TEST(WeylPredict, Poses) {
   options.heads = 2;
   options.blocks = 1;
   expect_same(untrained(options, interface), false);
+}
+
+TEST(WeylPredict, Grids) {
+  for (const int64_t dimension : {2, 3}) {
+    for (const Level level : {Level::graph, Level::node}) {
+      expect_same(untrained(steerable::small(), steerable::images(dimension, level)), false);
+    }
+  }
+}
+
+// Nothing of it needs to be known: tensors are in the model's own units.
+TEST(WeylPredict, AModelWhoseLengthsHaveNoUnit) {
+  SavedModel saved = potential("painn", *set());
+  Interface interface = saved.model->interface;
+  interface.length_unit.clear();
+  expect_same(untrained(saved.recipe.model.system, interface), false);
 }
 
 TEST(WeylPredict, RefusesWhatIsNoInputOfTheModel) {

@@ -2,6 +2,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include "tests/data/folder.h"
 #include "tests/predict/potentials.h"
 #include "weyl/core/check.h"
 #include "weyl/saved/atoms.h"
@@ -200,12 +201,7 @@ TEST(Clusters, OfOwnAtomsAndGhostsAreTheWholeCell) {
 }
 
 std::string refusal(const Predictor& predictor, const Input& input, const Asked& asked) {
-  try {
-    predictor(input, asked);
-  } catch (const ConfigError& error) {
-    return error.what();
-  }
-  return "nothing";
+  return message_of<ConfigError>([&] { predictor(input, asked); });
 }
 
 TEST(Asked, WhatAModelCannotSayIsRefused) {

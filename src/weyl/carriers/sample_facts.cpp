@@ -92,14 +92,6 @@ std::vector<std::string> names_in(const Json* list) {
   return names;
 }
 
-Json list_of(const std::vector<std::string>& names) {
-  Json list = Json::array();
-  for (const std::string& name : names) {
-    list.add(name);
-  }
-  return list;
-}
-
 Json list_of(const std::vector<double>& numbers) {
   Json list = Json::array();
   for (const double number : numbers) {
@@ -206,10 +198,10 @@ std::string to_json_text(const SampleFacts& facts) {
                             .set("unit", facts.unit));
   }
   if (!facts.channels.empty()) {
-    json.set("channels", list_of(facts.channels));
+    json.set("channels", Json::array(facts.channels));
   }
   if (!facts.classes.empty()) {
-    json.set("classes", list_of(facts.classes));
+    json.set("classes", Json::array(facts.classes));
   }
   if (!facts.states.empty()) {
     Json states = Json::object();

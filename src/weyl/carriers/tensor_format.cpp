@@ -440,7 +440,7 @@ TensorFile read_tensor_file(const std::string& path, const Schema& wanted) {
   return read_wanted(TensorReader(file, true), wanted);
 }
 
-TensorFile take_tensors(const NamedTensors& tensors, const Schema& wanted, const std::string& where) {
+TensorFile read_tensors(const NamedTensors& tensors, const Schema& wanted, const std::string& where) {
   std::map<std::string, std::string> metadata;
   if (wanted.interface.group) {
     metadata["group"] = lie_group_names[static_cast<int>(*wanted.interface.group)];

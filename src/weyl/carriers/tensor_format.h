@@ -89,7 +89,7 @@ TensorFile read_tensor_file(const std::string& path, const Schema& wanted);
 
 /// The same of tensors that a program holds, on the CPU; `where` names them in messages. Poses are of the group of
 /// `wanted`.
-TensorFile take_tensors(const NamedTensors& tensors, const Schema& wanted, const std::string& where);
+TensorFile read_tensors(const NamedTensors& tensors, const Schema& wanted, const std::string& where);
 
 /// Adds the carrier of a file's tensors (a group or a grid) to an interface that names neither. An interface that names
 /// one is returned as it is. DataError: the file has no carrier, or poses without their group.

@@ -500,6 +500,12 @@ Json Json::array() {
   return json;
 }
 
+Json Json::array(const std::vector<std::string>& texts) {
+  Json json;
+  json.value_ = Items(texts.begin(), texts.end());
+  return json;
+}
+
 Json Json::parse(std::string_view text, std::string_view where) {
   JsonReader reader(text, std::string(where) + ": must be valid JSON, ");
   return Builder(where).build(reader);

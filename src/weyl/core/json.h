@@ -104,6 +104,7 @@ class Json {
 
   static Json object();
   static Json array();
+  static Json array(const std::vector<std::string>& texts);
   /// The value of a text that holds JSON (core/json.h); of a key that is there twice, the last value. DataError
   /// naming `where` when it does not, and beyond the limits above, which hold while the text is parsed.
   static Json parse(std::string_view text, std::string_view where);

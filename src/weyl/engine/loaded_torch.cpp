@@ -6,7 +6,6 @@
 
 #include <filesystem>
 #include <fstream>
-#include <sstream>
 
 #include "weyl/core/check.h"
 
@@ -40,9 +39,7 @@ fs::path folder_of_torch() {
 }  // namespace
 
 std::string built_with_torch() {
-  std::ostringstream version;
-  version << TORCH_VERSION_MAJOR << "." << TORCH_VERSION_MINOR << "." << TORCH_VERSION_PATCH;
-  return version.str();
+  return text(TORCH_VERSION_MAJOR, ".", TORCH_VERSION_MINOR, ".", TORCH_VERSION_PATCH);
 }
 
 std::string loaded_torch() {

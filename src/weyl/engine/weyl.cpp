@@ -2,14 +2,15 @@
 
 #include <ATen/Parallel.h>
 #include <ATen/core/Tensor.h>
-#include <ATen/ops/from_blob.h>
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 #include "weyl/carriers/tensor_format.h"
 #include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
+#include "weyl/core/element_type.h"
 #include "weyl/core/elements.h"
 #include "weyl/core/json.h"
 #include "weyl/core/units.h"
@@ -43,8 +45,6 @@ struct weyl_tensors {
 
 namespace weyl {
 namespace {
-
-constexpr int heaviest = 118;  // atomic number
 
 thread_local std::string last_error;
 
@@ -83,36 +83,37 @@ void require_given(const void* pointer, const char* call, const char* name) {
   require<ConfigError>(pointer != nullptr, call, ": ", name, " must be given, got NULL");
 }
 
-Json json_of(const std::vector<std::string>& texts) {
-  Json list = Json::array();
-  for (const std::string& each : texts) {
-    list.add(each);
-  }
-  return list;
+/// In Angstrom; nothing where there is none, or lengths have no unit.
+std::optional<double> reach_of(const Predictor& predictor) {
+  const auto reach = predictor.model().reach();
+  const std::string& unit = predictor.interface().length_unit;
+  return reach && !unit.empty() ? std::optional(*reach * unit_factor(unit, "Angstrom")) : std::nullopt;
+}
+
+bool gives_gradient_forces(const Predictor& predictor) {
+  return predictor.task() != nullptr && !predictor.task()->differentiated_by().empty();
 }
 
 Json info_of(const weyl_model& model, const std::vector<std::string>& paths) {
   const Predictor& predictor = model.predictor;
-  const SavedModel& saved = predictor.saved();
-  const ModelSummary summary = summarise(saved);
-  const auto reach = predictor.model().reach();
+  const ModelSummary summary = summarise(predictor.saved());
   Json json = Json::object()
                   .set("weyl_version", version())
-                  .set("models", json_of(paths))
+                  .set("models", Json::array(paths))
                   .set("dtype", predictor.model().dtype() == at::kDouble ? "float64" : "float32")
                   .set("system", summary.system)
                   .set("task", summary.task)
                   .set("carrier", name_of(carrier_of(predictor.interface())))
                   .set("inputs", quantities_json(predictor.interface().features))
                   .set("outputs", quantities_json(predictor.outputs()))
-                  .set("elements", json_of(predictor.interface().elements))
-                  .set("length_unit", predictor.interface().length_unit);
-  json.set("gradient_forces", predictor.task() != nullptr && !predictor.task()->differentiated_by().empty());
-  json.set("exact", json_of(summary.exact));
-  json.set("trained_on", summary.recipe);
-  json.set("notes", json_of(predictor.notes()));
-  if (reach) {
-    json.set("reach", *reach * unit_factor(predictor.interface().length_unit, "Angstrom"));
+                  .set("elements", Json::array(predictor.interface().elements))
+                  .set("length_unit", predictor.interface().length_unit)
+                  .set("gradient_forces", gives_gradient_forces(predictor))
+                  .set("exact", Json::array(summary.exact))
+                  .set("trained_on", summary.recipe)
+                  .set("notes", Json::array(predictor.notes()));
+  if (const auto reach = reach_of(predictor)) {
+    json.set("reach", *reach);
   }
   return json;
 }
@@ -146,7 +147,8 @@ AtomsFrame frame_of(const weyl_atoms& atoms, const char* call) {
     frame.positions.assign(atoms.positions, atoms.positions + 3 * atoms.count);
   }
   for (const int number : frame.numbers) {
-    require<DataError>(number >= 1 && number <= heaviest, call, ": there is no element of number ", number);
+    require<DataError>(number >= 1 && number <= most_elements, call, ": there is no element of number ",
+                       number);
   }
   if (atoms.cell != nullptr) {
     std::copy_n(atoms.cell, 9, frame.cell.emplace().begin());
@@ -223,59 +225,36 @@ void compute(const weyl_model& model, std::span<const weyl_atoms> atoms, const u
   }
 }
 
-at::ScalarType scalar_type_of(weyl_dtype dtype, const std::string& name) {
-  switch (dtype) {
-    case WEYL_F32:
-      return at::kFloat;
-    case WEYL_F64:
-      return at::kDouble;
-    case WEYL_I64:
-      return at::kLong;
-    case WEYL_BOOL:
-      return at::kBool;
-  }
-  throw ConfigError(text("weyl_predict: ", name, ": there is no such dtype, ", static_cast<int>(dtype)));
-}
+constexpr std::array element_types{ElementType::f32, ElementType::f64, ElementType::i64,
+                                   ElementType::boolean};  // in the order of weyl_dtype
 
+/// Copies, since the program may go on with its arrays.
 NamedTensors copied(std::span<const weyl_tensor> given) {
   NamedTensors tensors;
   for (const weyl_tensor& t : given) {
     require_given(t.name, "weyl_predict", "the name of each tensor");
-    const std::string name(t.name);
-    const at::ScalarType type = scalar_type_of(t.dtype, name);
-    require<ConfigError>(t.axes == 0 || t.shape != nullptr, "weyl_predict: ", name,
-                         ": its shape must be given");
-    const std::vector<int64_t> shape(t.shape, t.shape + t.axes);
-    int64_t numbers = 1;
-    for (const int64_t size : shape) {
-      require<ConfigError>(size >= 0, "weyl_predict: ", name, ": its shape must not be negative, got ", size);
-      numbers *= size;
-    }
-    require<ConfigError>(numbers == 0 || t.data != nullptr, "weyl_predict: ", name,
-                         ": its data must be given");
-    // A copy, since the program may go on with its arrays; from_blob asks for memory that can be written.
-    const at::Tensor copy = numbers == 0 ? at::from_blob(const_cast<weyl_tensor*>(&t), shape, type).clone()
-                                         : at::from_blob(const_cast<void*>(t.data), shape, type).clone();
-    require<ConfigError>(tensors.emplace(name, copy).second, "weyl_predict: ", name, ": must be given once");
+    const std::string where = text("weyl_predict: ", t.name);
+    const auto dtype = static_cast<size_t>(t.dtype);
+    require<ConfigError>(dtype < element_types.size(), where, ": there is no such dtype, ", dtype);
+    require<ConfigError>(t.axes == 0 || t.shape != nullptr, where, ": its shape must be given");
+    const std::span<const int64_t> shape(t.shape, t.axes);
+    const auto size = byte_count(element_types[dtype], shape);
+    require<ConfigError>(size.has_value(), where, ": there is no tensor of shape ",
+                         at::IntArrayRef(t.shape, t.axes));
+    require<ConfigError>(*size == 0 || t.data != nullptr, where, ": its data must be given");
+    const Tensor copy =
+        copy_tensor(element_types[dtype], shape, {static_cast<const std::byte*>(t.data), *size}, where);
+    require<ConfigError>(tensors.emplace(t.name, copy).second, where, ": must be given once");
   }
   return tensors;
 }
 
 std::unique_ptr<weyl_tensors> predicted(const Predictor& predictor, const NamedTensors& inputs,
                                         bool gradient) {
-  TensorFile file = take_tensors(inputs, schema_of(predictor.interface()), "weyl_predict");
-  auto data = std::make_shared<InMemory>(std::move(file.batch), std::move(file.schema));
+  TensorFile file = read_tensors(inputs, schema_of(predictor.interface()), "weyl_predict");
   PredictionTensors gathered(predictor);
-  const auto use = [&](const Batch& batch) {
-    gathered.add(predictor(batch.input));
-    if (gradient) {
-      gathered.add("gradient", predictor.gradient(batch.input, "weyl_predict"));
-    }
-  };
-  predictor.each(data, "weyl_predict", use);
-  if (data->size() == 0) {
-    use(data->batch({}));
-  }
+  gathered.add_all(std::make_shared<InMemory>(std::move(file.batch), std::move(file.schema)), "weyl_predict",
+                   gradient ? "weyl_predict" : "");
   auto result = std::make_unique<weyl_tensors>();
   for (auto& [name, tensor] : gathered.done()) {
     result->names.push_back(name);
@@ -343,10 +322,7 @@ WEYL_EXPORT double weyl_reach(const weyl_model* model) {
   double angstrom = -1;
   guarded([&] {
     require_given(model, "weyl_reach", "model");
-    const weyl::Predictor& predictor = model->predictor;
-    if (const auto reach = predictor.model().reach()) {
-      angstrom = *reach * weyl::unit_factor(predictor.interface().length_unit, "Angstrom");
-    }
+    angstrom = weyl::reach_of(model->predictor).value_or(angstrom);
   });
   return angstrom;
 }
@@ -355,8 +331,7 @@ WEYL_EXPORT int weyl_gradient_forces(const weyl_model* model) {
   int gradient = 0;
   guarded([&] {
     require_given(model, "weyl_gradient_forces", "model");
-    const weyl::Task* task = model->predictor.task();
-    gradient = task != nullptr && !task->differentiated_by().empty() ? 1 : 0;
+    gradient = weyl::gives_gradient_forces(model->predictor) ? 1 : 0;
   });
   return gradient;
 }
@@ -418,10 +393,9 @@ WEYL_EXPORT weyl_tensor weyl_tensors_get(const weyl_tensors* tensors, size_t ind
   if (tensors != nullptr && index < tensors->tensors.size()) {
     const at::Tensor& t = tensors->tensors[index];
     found.name = tensors->names[index].c_str();
-    found.dtype = t.scalar_type() == at::kDouble ? WEYL_F64
-                  : t.scalar_type() == at::kLong ? WEYL_I64
-                  : t.scalar_type() == at::kBool ? WEYL_BOOL
-                                                 : WEYL_F32;
+    const auto& types = weyl::element_types;
+    found.dtype = static_cast<weyl_dtype>(std::ranges::find(types, weyl::element_type(t.scalar_type())) -
+                                          types.begin());
     found.axes = static_cast<size_t>(t.dim());
     found.shape = t.sizes().data();
     found.data = t.const_data_ptr();

@@ -17,14 +17,6 @@ namespace {
 
 constexpr std::string_view carriers[] = {"points", "poses", "grid"};  // in the order of Carrier
 
-Json names(const std::vector<std::string>& items) {
-  Json json = Json::array();
-  for (const auto& item : items) {
-    json.add(item);
-  }
-  return json;
-}
-
 std::vector<std::string> names(const Json* json) {
   std::vector<std::string> items;
   if (json != nullptr) {
@@ -117,8 +109,10 @@ std::map<std::string, std::string> to_metadata(const ModelSummary& s) {
       {"task", s.task},
       {"recipe", s.recipe},
       {"interface", write_toml([&](Fields& f) { fields(f, interface); })},
-      {"symmetry",
-       Json::object().set("exact", names(s.exact)).set("approximate", names(s.approximate)).dump()},
+      {"symmetry", Json::object()
+                       .set("exact", Json::array(s.exact))
+                       .set("approximate", Json::array(s.approximate))
+                       .dump()},
       {"parameters", Json::object()
                          .set("count", s.parameters)
                          .set("real", s.parameters_real)

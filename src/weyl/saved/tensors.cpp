@@ -78,6 +78,21 @@ void PredictionTensors::add(const Named& predictions) {
   }
 }
 
+int64_t PredictionTensors::add_all(const std::shared_ptr<const Dataset>& data, const std::string& where,
+                                   std::string_view gradient, const PredictorCalls& calls) {
+  const auto use = [&](const Batch& batch) {
+    add(predictor_(batch.input));
+    if (!gradient.empty()) {
+      parts_["gradient"].push_back(predictor_.gradient(batch.input, gradient));
+    }
+  };
+  const int64_t used = predictor_.each(data, where, use, calls);
+  if (data->size() == 0) {
+    use(data->batch({}));
+  }
+  return used;
+}
+
 NamedTensors PredictionTensors::done() const {
   NamedTensors tensors;
   for (const auto& [name, list] : parts_) {

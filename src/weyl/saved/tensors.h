@@ -15,8 +15,10 @@ class PredictionTensors {
   /// Adds what the predictor gave for a batch. ShapeError: an output that it declares is missing, or not finite (but
   /// for the stress of graphs without a volume, which is NaN).
   void add(const Named& predictions);
-  /// Adds a tensor of another name, such as `gradient`.
-  void add(const std::string& name, const Tensor& tensor) { parts_[name].push_back(tensor); }
+  /// Predicts for a whole set (Predictor::each) and adds that; of an empty one every output by its name and shape. `gradient`:
+  /// what asks for Predictor::gradient too, for messages; empty: nothing does. Returns how many samples were used.
+  int64_t add_all(const std::shared_ptr<const Dataset>& data, const std::string& where,
+                  std::string_view gradient, const PredictorCalls& calls = {});
 
   /// All batches, one after the other. ConfigError: outputs of samples of different sizes.
   NamedTensors done() const;

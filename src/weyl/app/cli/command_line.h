@@ -70,6 +70,14 @@ struct PredictCommand {
   std::optional<int64_t> batch_tokens;
 };
 
+struct ServeCommand {
+  OutputOptions output;
+  Machine machine;
+  std::vector<std::string> models;  // of several: a committee
+  std::string frame;                // whose elements, periods and charge those of all structures are
+  std::string ipi;                  // where to connect: unix:NAME or HOST:PORT
+};
+
 struct AuditCommand {
   OutputOptions output;
   Machine machine;
@@ -219,8 +227,8 @@ struct DoctorCommand {
 };
 
 using Command =
-    std::variant<TrainCommand, EvalCommand, PredictCommand, AuditCommand, InfoCommand, ImportCommand,
-                 DataMakeCommand, DataInspectCommand, DataConvertCommand, DataSplitCommand,
+    std::variant<TrainCommand, EvalCommand, PredictCommand, ServeCommand, AuditCommand, InfoCommand,
+                 ImportCommand, DataMakeCommand, DataInspectCommand, DataConvertCommand, DataSplitCommand,
                  ConfigSchemaCommand, ConfigExplainCommand, ConfigCheckCommand, ConfigNewCommand,
                  BenchCommand, CompareCommand, PlotCommand, ScaleFitCommand, ScalePlanCommand,
                  ScaleRunCommand, ScalePlotCommand, ScaleReportCommand, CompletionCommand, DoctorCommand>;

@@ -146,6 +146,34 @@ Verb add_predict(CLI::App& root) {
   });
 }
 
+Verb add_serve(CLI::App& root) {
+  const auto draft = begin<ServeCommand>(
+      root, "serve", "answer i-PI, or ASE, which ask for forces through a socket",
+      examples(
+          {"serve runs/water --template start.xyz --ipi unix:water",
+           "serve runs/a runs/b runs/c --template start.xyz --ipi localhost:31415"},
+          "i-PI sends neither elements nor charges: those of the template count, in its order. Ends when the "
+          "other side does. docs/guide/engines.md."));
+  auto& [app, c] = draft;
+  add_paths(
+      app, "RUN|MODEL", c->models,
+      "run folders (their best checkpoints) or model files; of several the mean, and what each says as i-PI's "
+      "`extra`");
+  add_word_of_own(
+      app, "--template", c->frame, "FRAME",
+      "file of a frame with the elements, in the order of the atoms, the periodic directions and the charge; "
+      "its positions do not count");
+  add_word_of_own(
+      app, "--ipi", c->ipi, "unix:NAME|HOST:PORT",
+      "where i-PI listens: unix:NAME is /tmp/ipi_NAME, or NAME itself where it has a slash; without a host it "
+      "is this machine");
+  add_machine(app, c->machine, "default that of the file");
+  return draft.done([](const ServeCommand& s) {
+    require<ConfigError>(!s.frame.empty(), "needs --template FRAME");
+    require<ConfigError>(!s.ipi.empty(), "needs --ipi unix:NAME or --ipi HOST:PORT");
+  });
+}
+
 Verb add_audit(CLI::App& root) {
   const auto draft = begin<AuditCommand>(
       root, "audit", "check the symmetry that a model claims; exit 1 when it fails",
@@ -344,7 +372,7 @@ Verb add_doctor(CLI::App& root) {
 }  // namespace
 
 std::vector<Verb> add_verbs(CLI::App& root) {
-  std::vector<Verb> verbs{add_train(root), add_eval(root), add_predict(root),
+  std::vector<Verb> verbs{add_train(root), add_eval(root), add_predict(root), add_serve(root),
                           add_audit(root), add_info(root), add_import(root)};
   for (Verb& verb : add_data_verbs(root)) {
     verbs.push_back(std::move(verb));

@@ -62,16 +62,9 @@ void row(std::string& out, std::string_view name, const std::string& value) {
   out += std::string(name) + std::string(name.size() < 14 ? 14 - name.size() : 1, ' ') + value + "\n";
 }
 
-Json list_of(const std::vector<std::string>& names) {
-  Json list = Json::array();
-  for (const std::string& name : names) {
-    list.add(name);
-  }
-  return list;
-}
-
 Json symmetry_json(const ModelSummary& s, const Recipe& recipe) {
-  Json symmetry = Json::object().set("exact", list_of(s.exact)).set("approximate", list_of(s.approximate));
+  Json symmetry =
+      Json::object().set("exact", Json::array(s.exact)).set("approximate", Json::array(s.approximate));
   if (recipe.model.frames != FrameMethod::none) {
     symmetry.set("condition",
                  "for graphs that have principal axes (model.frames): no two of their moments are equal");
@@ -106,7 +99,7 @@ Json info_json(const ModelSummary& s, const Recipe& recipe) {
     json.set("group", name_of(*s.interface.group));
   }
   if (!s.interface.elements.empty()) {
-    json.set("elements", list_of(s.interface.elements));
+    json.set("elements", Json::array(s.interface.elements));
   }
   if (!s.trained_on.empty()) {
     json.set("trained_on", Json::parse(to_json_text(s.trained_on), "trained_on"));
@@ -114,7 +107,7 @@ Json info_json(const ModelSummary& s, const Recipe& recipe) {
   if (!s.task.empty()) {
     json.set("task", s.task);
     if (const auto notes = notes_of(recipe.task); !notes.empty()) {
-      json.set("notes", list_of(notes));
+      json.set("notes", Json::array(notes));
     }
   }
   if (s.step > 0) {

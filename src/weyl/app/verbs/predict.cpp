@@ -137,20 +137,12 @@ Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite
   check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
   progress.set_total(data->size());
   PredictionTensors tensors(predictor);
-  const auto use = [&](const Batch& batch) {
-    tensors.add(predictor(batch.input));
-    if (command.gradient) {
-      tensors.add("gradient", predictor.gradient(batch.input, "--gradient"));
-    }
-  };
   Predicted result;
-  result.samples = predictor.each(data, command.data, use, calls_for<PredictorCalls>(progress));
+  result.samples = tensors.add_all(data, command.data, command.gradient ? "--gradient" : "",
+                                   calls_for<PredictorCalls>(progress));
   result.stopped = result.samples < data->size();
   if (result.stopped) {
     return result;
-  }
-  if (data->size() == 0) {  // no rows, and yet every output by its name and shape
-    use(data->batch({}));
   }
   save_tensors(command.out, tensors.done(), prediction_metadata(predictor, model_file_names(command), *data),
                overwrite.at(command.out));

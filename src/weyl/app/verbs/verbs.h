@@ -40,6 +40,7 @@ int run(const ConfigNewCommand& command, const Systems& systems);
 int run(const TrainCommand& command, const Systems& systems);
 int run(const EvalCommand& command, const Systems& systems);
 int run(const PredictCommand& command, const Systems& systems);
+int run(const ServeCommand& command, const Systems& systems);
 int run(const AuditCommand& command, const Systems& systems);
 int run(const InfoCommand& command, const Systems& systems);
 int run(const ImportCommand& command, const Systems& systems);

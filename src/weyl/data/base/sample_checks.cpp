@@ -134,18 +134,19 @@ std::string warning_about_masks(const Dataset& data) {
     return dot != std::string::npos && path.find('/', dot) == std::string::npos ? path.substr(0, dot) : path;
   };
   const int64_t samples = data.schema().carrier() == Carrier::grid ? data.size() : 0;
-  std::set<std::string> stems;
+  std::vector<std::string> stems;
   for (int64_t i = 0; i < samples; ++i) {
-    stems.insert(stem_of(data.source(i)));
+    stems.push_back(stem_of(data.source(i)));
   }
+  const std::set<std::string> known(stems.begin(), stems.end());
   int64_t count = 0, first = 0;
   for (int64_t i = 0; i < samples; ++i) {
-    const std::string stem = stem_of(data.source(i));
+    const std::string& stem = stems[static_cast<size_t>(i)];
     const bool mask = std::ranges::any_of(
         std::array{"seg", "segmentation", "mask", "label", "labels", "gt"}, [&](const std::string& word) {
           const size_t rest = stem.size() - std::min(stem.size(), word.size() + 1);
           return rest > 0 && stem.ends_with(word) && (stem[rest] == '_' || stem[rest] == '-') &&
-                 stems.contains(stem.substr(0, rest));
+                 known.contains(stem.substr(0, rest));
         });
     first = mask && count == 0 ? i : first;
     count += mask ? 1 : 0;

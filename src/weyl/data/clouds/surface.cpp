@@ -117,8 +117,9 @@ std::vector<float> sample_surface(const Mesh& mesh, int64_t count, Stream& strea
     }
     if (normals != nullptr) {
       const Vector3 normal = across(t);
+      const double size = length(normal);
       for (const double x : normal) {
-        normals->push_back(static_cast<float>(x / length(normal)));
+        normals->push_back(static_cast<float>(x / size));
       }
     }
   }

@@ -34,14 +34,6 @@ class ImageBytes {
   std::span<const std::byte> file_;
 };
 
-void require_size(int64_t width, int64_t height, std::string_view where) {
-  require<DataError>(width > 0 && height > 0, where, ": must have pixels, got ", width, " x ", height);
-  require<DataError>(
-      width <= image_side_limit && height <= image_side_limit && width * height <= image_pixels_limit, where,
-      ": must have at most ", image_side_limit, " pixels a side and ", image_pixels_limit, " in all, got ",
-      width, " x ", height);
-}
-
 struct PngHeader {
   int64_t width = 0, height = 0;
   uint32_t depth = 0, colour = 0, interlace = 0;
@@ -70,7 +62,7 @@ PngHeader png_header(const ImageBytes& bytes, size_t at, uint32_t length, std::s
   require<DataError>(length == 13, where, ": the header must have 13 bytes, got ", length);
   const PngHeader h{bytes.big(at), bytes.big(at + 4), bytes.byte(at + 8), bytes.byte(at + 9),
                     bytes.byte(at + 12)};
-  require_size(h.width, h.height, where);
+  require_image_size(h.width, h.height, where);
   const bool deep = h.depth == 8 || h.depth == 16;
   const bool known = h.colour == 0   ? deep || h.depth == 1 || h.depth == 2 || h.depth == 4
                      : h.colour == 3 ? h.depth == 1 || h.depth == 2 || h.depth == 4 || h.depth == 8
@@ -117,6 +109,14 @@ class RowCounter {
 };
 
 }  // namespace
+
+void require_image_size(int64_t width, int64_t height, std::string_view where) {
+  require<DataError>(width > 0 && height > 0, where, ": must have pixels, got ", width, " x ", height);
+  require<DataError>(
+      width <= image_side_limit && height <= image_side_limit && width * height <= image_pixels_limit, where,
+      ": must have at most ", image_side_limit, " pixels a side and ", image_pixels_limit, " in all, got ",
+      width, " x ", height);
+}
 
 void check_png(std::span<const std::byte> file, std::string_view where) {
   const ImageBytes bytes(file);
@@ -209,7 +209,7 @@ void check_bmp(std::span<const std::byte> file, std::string_view where) {
   const int64_t width = old ? int64_t{bytes.little(18, 2)} : static_cast<int32_t>(bytes.little(18, 4));
   const int64_t height = old ? int64_t{bytes.little(20, 2)} : static_cast<int32_t>(bytes.little(22, 4));
   const int64_t depth = old ? bytes.little(24, 2) : bytes.little(28, 2);
-  require_size(width, std::abs(height), where);
+  require_image_size(width, std::abs(height), where);
   require<DataError>(depth == 1 || depth == 4 || depth == 8 || depth == 16 || depth == 24 || depth == 32,
                      where, ": a pixel must have 1, 4, 8, 16, 24 or 32 bits, got ", depth);
   const int64_t end = offset + (width * depth + 31) / 32 * 4 * std::abs(height);

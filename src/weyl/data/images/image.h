@@ -27,6 +27,8 @@ void check_bmp(std::span<const std::byte> file, std::string_view where);
 
 /// What an image may have at most: pixels of a side, and pixels in all.
 constexpr int64_t image_side_limit = 32768, image_pixels_limit = int64_t{1} << 26;
+/// DataError, beginning with `where`, beyond these limits or without a pixel.
+void require_image_size(int64_t width, int64_t height, std::string_view where);
 
 /// Reads PNG (8 bits and fewer, or 16), JPEG or BMP, told apart by content, into (H, W, C) u8, or u16 of a
 /// PNG of 16 bits; C is 1 (grey), 2 (grey, alpha), 3 (rgb) or 4 (rgb, alpha), palettes are looked up.

@@ -1,6 +1,5 @@
 #include "weyl/data/images/image_decode.h"
 
-#include <algorithm>
 #include <array>
 #include <csetjmp>
 #include <cstddef>
@@ -122,9 +121,7 @@ Array decode_jpeg(std::span<const std::byte> file, std::string_view where) {
                                                                                   jpeg_destroy_decompress);
   require_read(read_header(jpeg, fault, file));
   const int64_t w = jpeg.image_width, h = jpeg.image_height;
-  require<DataError>(std::max(w, h) <= image_side_limit && w * h <= image_pixels_limit, where,
-                     ": must have at most ", image_side_limit, " pixels a side and ", image_pixels_limit,
-                     " in all, got ", w, " x ", h);
+  require_image_size(w, h, where);
   const int64_t channels = jpeg.out_color_space == JCS_CMYK ? 4 : jpeg.out_color_space == JCS_RGB ? 3 : 1;
   Array image{
       ElementType::u8, {h, w, channels}, std::vector<std::byte>(static_cast<size_t>(h * w * channels))};
@@ -150,8 +147,7 @@ Array decode_image(std::span<const std::byte> file, std::string_view where) {
   if (stbi_info_from_memory(data, size, &w, &h, &c) == 0) {
     throw failed();
   }
-  require<DataError>(int64_t{w} * h <= image_pixels_limit, where, ": must have at most ", image_pixels_limit,
-                     " pixels, got ", w, " x ", h);
+  require_image_size(w, h, where);
   const bool deep = stbi_is_16_bit_from_memory(data, size) != 0;
   const std::unique_ptr<void, decltype(&stbi_image_free)> pixels(
       deep ? static_cast<void*>(stbi_load_16_from_memory(data, size, &w, &h, &c, 0))

@@ -169,8 +169,8 @@ class Looker {
       Stream stream(seed, "sight " + change.what);
       std::vector<double> seen(check_.outputs.size(), 0);
       bool tested = false;
-      for (int64_t draw = 0;
-           draw < draws_of_a_change && std::ranges::min(seen) <= (change.of_place ? hardly : 0); ++draw) {
+      const auto little = [&](double moved) { return moved <= (change.of_place ? hardly : 0); };
+      for (int64_t draw = 0; draw < draws_of_a_change && std::ranges::any_of(seen, little); ++draw) {
         const Input changed_samples = change.make(stream, draw);
         if (const auto after = evaluate(changed_samples)) {
           tested = true;
