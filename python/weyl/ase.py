@@ -1,5 +1,6 @@
 """A calculator of ASE: atoms.calc = weyl.ase.Calculator("runs/water")."""
 import json
+import os
 import subprocess
 import tempfile
 import uuid
@@ -15,7 +16,7 @@ from ase.calculators.socketio import SocketServer
 from ase.stress import full_3x3_to_voigt_6_stress
 from ase.units import Bohr, Ha
 
-from .errors import UsageError, error
+from .errors import Error, UsageError, error
 from .library import program_path
 from .model import Model, found, load
 from .program import run
@@ -26,7 +27,7 @@ STATES = ("charge", "spin")
 class Calculator(ase.calculators.calculator.Calculator):
     """Energy, forces and stress in eV and Angstrom.
 
-    model: what weyl.load takes, a committee too, or what it gave. charge, spin: of the whole, where the model has
+    model: what weyl.load takes, a committee too. charge, spin: of the whole, where the model has
     learned with them; None for those of atoms.info. process: the model computes in a process of its own, `weyl serve`,
     as it must where another LibTorch is in this one; it starts with the first atoms and again where their elements,
     pbc, charge or spin are others, and has no energies of atoms."""
@@ -35,10 +36,9 @@ class Calculator(ase.calculators.calculator.Calculator):
 
     def __init__(self, model, dtype=None, threads=1, charge=None, spin=None, process=False):
         super().__init__()
-        if process:
-            self._potential = Served(found(model), dtype, threads)
-        else:
-            self._potential = InProcess(model if isinstance(model, Model) else load(model, dtype, threads))
+        if process and isinstance(model, Model):
+            raise UsageError("weyl.ase.Calculator: model must be paths where process is True, got a model of this process")
+        self._potential = Served(found(model), dtype, threads) if process else InProcess(load(model, dtype, threads))
         self._states = {"charge": charge, "spin": spin}
         for name, value in self._states.items():
             if value is not None and name not in self._potential.states:
@@ -61,6 +61,10 @@ class Calculator(ase.calculators.calculator.Calculator):
         if "forces_std" in results:
             results["max_force_std"] = float(np.linalg.norm(results["forces_std"], axis=1).max())
         self.results = results
+
+    def close(self):
+        """Ends the process, where there is one; it starts again with the next atoms."""
+        self._potential.close()
 
     def _states_of(self, atoms):
         """Charge and spin, as far as the model reads them."""
@@ -93,12 +97,15 @@ class InProcess:
             results["stress"] = full_3x3_to_voigt_6_stress(results["stress"])
         return results
 
+    def close(self):
+        pass
+
 
 class Served:
     """A model behind `weyl serve`, which talks to a server of ASE over a unix socket."""
 
     def __init__(self, paths, dtype, threads):
-        self._arguments = (paths, dtype, threads)
+        self._arguments = ([os.path.abspath(path) for path in paths], dtype, threads)
         info = run("info", paths[0], quiet=True)
         self.states = [name for name in STATES if any(name == quantity["name"] for quantity in info["inputs"])]
         # Forces that are derivatives are none of the model's own outputs.
@@ -119,6 +126,12 @@ class Served:
             line = (Path(self._folder.name) / "messages").read_text(encoding="utf-8").strip().split("\n")[-1]
             self.close()
             raise error(code, line or f"weyl serve: ended with exit code {code}") from None
+        except BaseException as fault:  # the conversation was left in its middle
+            self.close()
+            if isinstance(fault, AssertionError):
+                raise Error("weyl.ase.Calculator: the model gives no virial of such atoms (its forces are no derivatives of "
+                            "its energy, say), without which ASE takes no forces from a process") from None
+            raise
         results = {"energy": float(found["energy"]), "forces": found["forces"]}
         if "stress" in self.properties and fills_space(atoms):
             results["stress"] = -full_3x3_to_voigt_6_stress(found["virial"]) / atoms.get_volume()
@@ -156,6 +169,8 @@ class Served:
 
 
 def end(server, process, folder):
+    if server.protocol is None:  # the process has not come
+        process.terminate()
     server.proc = None  # it would warn of an exit code that has been raised already
     server.close()  # at which the process ends
     process.wait()

@@ -15,11 +15,16 @@ TENSOR_TYPES = (np.float32, np.float64, np.int64, np.bool_)  # in the order of w
 
 
 def load(paths, dtype=None, threads=1):
-    """A trained model: a run folder or a model file, or a pattern or a list of them, which is a committee.
+    """A trained model: a run folder or a model file, or a pattern or a list of them, which is a committee. What is a Model
+    already is given back.
 
     dtype: "float32" or "float64", in which the model computes; None for that of its file. threads: how many threads
     LibTorch computes with, in the whole process and from now on (that of an imported torch too); 0 leaves it as it is."""
-    return Model(found(paths), dtype, threads)
+    if not isinstance(paths, Model):
+        return Model(found(paths), dtype, threads)
+    if dtype not in (None, paths.info["dtype"]):
+        raise UsageError(f"weyl.load: dtype must be {paths.info['dtype']}, in which the loaded model computes, got {dtype}")
+    return paths
 
 
 def found(paths):

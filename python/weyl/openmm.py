@@ -4,7 +4,7 @@ import openmm.app
 from openmm import unit
 
 from .errors import UsageError
-from .model import Model, load
+from .model import load
 
 KJ_PER_MOL = 96.48533212331  # of an eV: the elementary charge times Avogadro's number, both exact, in kJ
 ANGSTROM_PER_NM = 10
@@ -13,7 +13,7 @@ ANGSTROM_PER_NM = 10
 def force(model, elements, particles=None, periodic=None, dtype=None, threads=1, charge=None, spin=None):
     """The model as a PythonForce (OpenMM 8.6 and later).
 
-    model: what weyl.load takes, or what it gave. elements: a Topology, or the elements of all particles (symbols, atomic
+    model: what weyl.load takes. elements: a Topology, or the elements of all particles (symbols, atomic
     numbers or OpenMM's). particles: indices of those that the model acts on, as if there were no others. periodic:
     whether in the box of the system; where there is a Topology, by default as it says."""
     if isinstance(elements, openmm.app.Topology):
@@ -29,7 +29,7 @@ def force(model, elements, particles=None, periodic=None, dtype=None, threads=1,
             raise UsageError(f"weyl.openmm.force: particles must be of 0 to {len(elements) - 1}, the elements of all "
                              f"particles being given, got {outside[0] if outside else 'none'}")
         elements = [elements[index] for index in particles]
-    model = model if isinstance(model, Model) else load(model, dtype, threads)
+    model = load(model, dtype, threads)
     result = openmm.PythonForce(Potential(model, [atomic_number(each) for each in elements], charge, spin))
     if particles is not None:
         result.setParticles(particles)

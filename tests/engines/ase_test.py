@@ -276,8 +276,14 @@ class Process(suite.Test):
         served = atoms.calc = None
         gc.collect()
         self.assertEqual(process.returncode, 0)
+        again.reset()
         atoms.calc = again
         self.same(atoms.get_potential_energy(), energy)
+        process = again._potential._process
+        again.close()
+        self.assertEqual(process.returncode, 0)
+        atoms.rattle(0.01)
+        self.assertNotEqual(atoms.get_potential_energy(), energy)
 
     def test_raises_the_line_of_the_process(self):
         served = calculator(process=True)
@@ -290,6 +296,10 @@ class Process(suite.Test):
         atoms.positions[1] = atoms.positions[0]
         with self.assertRaises(weyl.DataError):
             atoms.get_forces()
+        with self.assertRaisesRegex(weyl.UsageError, "^weyl.ase.Calculator: model must be paths where process is True"):
+            weyl.ase.Calculator(weyl.load(suite.MODELS / "painn"), process=True)
+        with self.assertRaisesRegex(weyl.UsageError, "^weyl.load: dtype must be float32, .* got float64$"):
+            weyl.ase.Calculator(weyl.load(suite.MODELS / "painn"), dtype="float64")
 
 
 if __name__ == "__main__":
