@@ -40,20 +40,24 @@ SIGNATURES = {
 }
 
 
+def named_library():
+    return os.environ.get("WEYL_LIBRARY")
+
+
 def prefixes():
     """Folders that may hold bin/weyl and lib/libweyl_potential.so, the likeliest first."""
     package = Path(__file__).resolve().parent
-    if "WEYL_LIBRARY" in os.environ:
-        yield from Path(os.environ["WEYL_LIBRARY"]).resolve().parents
-    yield package.parents[3]  # PREFIX/share/weyl/python/weyl
-    yield package.parents[1] / "build" / "release"  # the checkout: python/weyl
+    if named_library():
+        yield from Path(named_library()).resolve().parents
+    yield package.parent.parent.parent.parent  # PREFIX/share/weyl/python/weyl
+    yield package.parent.parent / "build" / "release"  # the checkout: python/weyl
     if shutil.which("weyl"):
-        yield Path(shutil.which("weyl")).resolve().parents[1]
+        yield Path(shutil.which("weyl")).resolve().parent.parent
 
 
 def library_path():
-    if "WEYL_LIBRARY" in os.environ:
-        return Path(os.environ["WEYL_LIBRARY"])
+    if named_library():
+        return Path(named_library())
     for prefix in prefixes():
         for found in [*prefix.glob(f"lib*/{NAME}"), *prefix.glob(f"lib/*/{NAME}")]:
             return found

@@ -245,10 +245,10 @@ class Work(suite.Test):
 
 
 class Process(suite.Test):
-    """The same by `weyl serve`, whose protocol has its own units of length and energy: equal to 1e-8."""
+    """The same by `weyl serve`, whose protocol has its own units of length and energy: equal to 1e-8 of the numbers."""
 
     def same(self, found, wanted):
-        np.testing.assert_allclose(found, wanted, rtol=1e-7, atol=1e-7)
+        np.testing.assert_allclose(found, wanted, rtol=2e-8, atol=1e-8)
 
     def test_gives_what_the_library_gives(self):
         for models in (suite.MODELS / "painn", str(suite.MODELS / "painn*")):

@@ -52,7 +52,8 @@ def read_tensors(path):
 
 class Models(suite.Test):
     def weyl(self, *words):
-        done = subprocess.run([weyl.library.program_path(), *map(str, words)], cwd=self.folder, capture_output=True, text=True)
+        done = subprocess.run([weyl.library.program_path(), *map(str, words)], cwd=self.folder, capture_output=True,
+                              text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def trained(self, maker, *options):
@@ -182,15 +183,16 @@ class Models(suite.Test):
                 (lambda: weyl.load(painn, dtype="float16"), weyl.UsageError, "weyl_load: dtype must be"),
                 (lambda: model.predict(), weyl.UsageError, "weyl_predict: inputs must be given"),
                 (lambda: model.predict(**{**arrays, "positions": np.zeros((1, 3), complex)}), weyl.UsageError,
-                 "weyl_predict: positions: must be of float64, float32, int64 or bool, or become it without loss, got complex"),
+                 "weyl_predict: positions: must be of float64, float32, int64 or bool, or become it without loss, got"),
                 (lambda: model.predict(**{**arrays, "types": np.zeros(1, np.uint64)}), weyl.UsageError,
                  "weyl_predict: types: must be"),
                 (lambda: model.predict(**{**arrays, "offsets": [0, 2]}), weyl.DataError, "weyl_predict: offsets: must end"),
                 (lambda: model.compute([8, 1], [[0, 0, 0]]), weyl.UsageError, "weyl: positions must be (2, 3) numbers, got"),
                 (lambda: model.compute(["O"], [[0, 0, 0]]), weyl.UsageError, "weyl: numbers must be (N) integers, got"),
-                (lambda: model.compute([92], [[0, 0, 0]]), weyl.DataError, "energy_and_forces: the model knows no element U"),
+                (lambda: model.compute([92], [[0, 0, 0]]), weyl.DataError, "energy_and_forces: the model knows no element"),
                 (lambda: model.compute([2**32 + 8], [[0, 0, 0]]), weyl.DataError, "weyl_compute_batch: there is no element"),
-                (lambda: model.compute([8], [[0, 0, np.nan]]), weyl.DataError, "energy_and_forces: positions[0][2] must be"),
+                (lambda: model.compute([8], [[0, 0, np.nan]]), weyl.DataError, "energy_and_forces: positions[0][2] must"),
+                (lambda: model.compute([], np.zeros((0, 3))), weyl.DataError, "energy_and_forces: there must be atoms"),
                 (lambda: model.compute(**WATER, pbc=True), weyl.DataError, "energy_and_forces: pbc needs a cell"),
                 (lambda: model.compute(**WATER, charge=1), weyl.UsageError, "weyl: charge is 1, but the model reads none"),
                 (lambda: model.compute(**WATER, want=["dipole"]), weyl.UsageError, "weyl: want must be of energy"),
@@ -219,7 +221,8 @@ class Library(suite.Test):
         """Library and program that a package finds, or its complaint."""
         code = "import weyl.library as l\ntry: print(l.library_path(), l.program_path())\nexcept Exception as e: print(e)"
         bare = {"PATH": "/usr/bin:/bin", "PYTHONPATH": str(package), **environment}
-        return subprocess.run([sys.executable, "-c", code], env=bare, capture_output=True, text=True).stdout.strip()
+        done = subprocess.run([sys.executable, "-c", code], env=bare, capture_output=True, text=True)
+        return done.stdout.strip()
 
     def test_is_found_in_a_prefix_a_checkout_beside_the_program_or_by_name(self):
         def put(prefix, lib):
@@ -251,6 +254,9 @@ class Library(suite.Test):
             done = subprocess.run([sys.executable, "-c", code], env={**bare, "WEYL_LIBRARY": str(path)}, capture_output=True,
                                   text=True)
             self.assertTrue(done.stdout.startswith(line), done.stdout + done.stderr)
+        other = code.replace("import weyl\n", "import weyl, weyl.library\nweyl.library.API_VERSION += 1\n")
+        done = subprocess.run([sys.executable, "-c", other], env=bare, capture_output=True, text=True)
+        self.assertRegex(done.stdout, "^weyl: .*libweyl_potential.so must have the interface version .* this package, got ")
 
     def test_versions_are_those_of_the_project(self):
         project = (suite.ROOT / "CMakeLists.txt").read_text().split("project(weyl VERSION ")[1].split()[0]
@@ -268,9 +274,10 @@ class Program(suite.Test):
 
     def test_trains_audits_and_compares(self):
         config, messages = self.config(), io.StringIO()
-        small = {"model": {"geomformer": {"width": 16, "heads": 2, "blocks": 1, "kernels": 8}}, "model.frames": "none"}
+        small = {"width": 16, "heads": 2, "blocks": 1, "kernels": 8}
         with contextlib.redirect_stderr(messages):
-            trained = weyl.train(config, out=self.folder / "a", train={"epochs": 2, "max_seconds": False, "evaluate_every": 1}, **small)
+            trained = weyl.train(config, out=self.folder / "a", model={"geomformer": small}, **{"model.frames": "none"},
+                                 train={"epochs": 2, "max_seconds": False, "evaluate_every": 1})
         self.assertEqual(messages.getvalue().count("epoch "), 2)
         run = weyl.runs.read(trained["run"])
         self.assertEqual(run.result["steps"], trained["steps"])
@@ -310,8 +317,8 @@ class Program(suite.Test):
         said = Stderr()
         with contextlib.redirect_stderr(said), self.assertRaises(KeyboardInterrupt) as caught:
             potential = {"path": suite.ROOT / "examples/potential/water.xyz"}
-            weyl.train(suite.ROOT / "examples/potential/potential.toml", out=self.folder / "run", data={"molecules": potential},
-                       train={"epochs": 1000000})
+            weyl.train(suite.ROOT / "examples/potential/potential.toml", out=self.folder / "run",
+                       data={"molecules": potential}, train={"epochs": 1000000})
         self.assertIn("resume", str(caught.exception))
         run = weyl.runs.read(self.folder / "run")
         self.assertIsNone(run.result)
