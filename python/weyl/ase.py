@@ -13,6 +13,7 @@ import ase.io
 import numpy as np
 from ase import Atoms
 from ase.calculators.socketio import SocketServer
+from ase.outputs import Properties, all_outputs
 from ase.stress import full_3x3_to_voigt_6_stress
 from ase.units import Bohr, Ha
 
@@ -27,10 +28,10 @@ STATES = ("charge", "spin")
 class Calculator(ase.calculators.calculator.Calculator):
     """Energy, forces and stress in eV and Angstrom.
 
-    model: what weyl.load takes, a committee too. charge, spin: of the whole, where the model has
-    learned with them; None for those of atoms.info. process: the model computes in a process of its own, `weyl serve`,
-    as it must where another LibTorch is in this one; it starts with the first atoms and again where their elements,
-    pbc, charge or spin are others, and has no energies of atoms."""
+    model: what weyl.load takes, a committee too. charge, spin: of the whole, where the model has learned with them; None
+    for those of atoms.info. process: the model computes in a process of its own, `weyl serve`, as it must where another
+    LibTorch is in this one; it starts with the first atoms, and again where their elements, pbc, charge or spin are
+    others, and has no energies of atoms."""
 
     name = "weyl"
 
@@ -61,6 +62,10 @@ class Calculator(ase.calculators.calculator.Calculator):
         if "forces_std" in results:
             results["max_force_std"] = float(np.linalg.norm(results["forces_std"], axis=1).max())
         self.results = results
+
+    def export_properties(self):
+        """ASE's own alone: it refuses others."""
+        return Properties({name: value for name, value in self.results.items() if name in all_outputs})
 
     def close(self):
         """Ends the process, where there is one; it starts again with the next atoms."""

@@ -106,6 +106,7 @@ class Model:
 
     def compute_batch(self, samples, want=("energy", "forces")):
         """The same of several samples, which go through the model together: a dict of the arguments of compute each."""
+        want = [want] if isinstance(want, str) else want
         unknown = [name for name in want if name not in WANTED]
         if unknown:
             raise UsageError(f"weyl: want must be of {', '.join(WANTED)}, got {unknown[0]!r}")

@@ -116,6 +116,7 @@ class Results(suite.Test):
             np.testing.assert_allclose(atoms.calc.results["forces_std"], deviation, atol=1e-9)
             self.below(atoms.calc.results["max_force_std"] - np.linalg.norm(deviation, axis=1).max(), 1e-9)
             self.assertGreater(atoms.calc.get_property("energy_std", atoms), 0)
+            self.assertEqual(atoms.get_properties(["energy"])["energy"], atoms.get_potential_energy())
 
     def test_charge_is_that_of_the_atoms(self):
         neutral = FRAMES.replace("energy=", "charge=0 energy=")
