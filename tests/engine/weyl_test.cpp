@@ -300,7 +300,7 @@ TEST(Weyl, WhatIsWrongIsALineAndAStatus) {
   refused(compute(direct), WEYL_USAGE, "weyl_compute: the model gives no stress");
   to.stress = nullptr;
   to.virials = results.virials.data();
-  refused(compute(far), WEYL_USAGE, "model input: strains of single nodes need a model");
+  refused(compute(far), WEYL_USAGE, "weyl_compute: the model gives no virials of atoms");
   to.virials = nullptr;
   const std::array<uint8_t, 4> owned{1, 1, 1, 0};
   const weyl_atoms given = atoms.view();

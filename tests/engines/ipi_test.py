@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""`weyl serve` asked by i-PI and by ASE.
+"""`weyl serve` asked by i-PI and by ASE, and what is no conversation. See suite.py for how it is run."""
+import suite
 
-    tests/engines/ipi_test.py --build build/release --models DIR
-"""
+suite.start()
+
 import json
 import os
 import socket
@@ -11,15 +12,9 @@ import subprocess
 import sys
 import unittest
 
-from engines import Test, in_venv, main, model, water_box
-
-if __name__ == "__main__":
-    in_venv()
-
-import engines
 import ase.io
 import numpy as np
-from ase import units
+import waters
 from ase.calculators.socketio import SocketIOCalculator
 
 INPUT = """<simulation verbosity="quiet">
@@ -41,7 +36,7 @@ INPUT = """<simulation verbosity="quiet">
   </system>
 </simulation>
 """
-SOCKET = """<ffsocket name="weyl" mode="{mode}" pbc="False">
+SOCKET = """<ffsocket name="{name}" mode="{mode}" pbc="False">
     <address>{address}</address><port>{port}</port><latency>1e-4</latency>{more}
   </ffsocket>"""
 
@@ -52,16 +47,16 @@ def free_port():
         return s.getsockname()[1]
 
 
-class Serve(Test):
+class Serve(suite.Test):
     def setUp(self):
         super().setUp()
-        self.atoms = water_box()
+        self.atoms = waters.box(2, skewed=True)
         self.atoms.rattle(0.02, seed=0)
         ase.io.write(self.folder / "start.extxyz", self.atoms)
         self.atoms = ase.io.read(self.folder / "start.extxyz")  # to as many digits as the file has
 
     def serve(self, address, *models, **more):
-        return subprocess.Popen([engines.WEYL, "serve", *map(model, models), "--template", "start.extxyz", "--ipi", address,
+        return subprocess.Popen([suite.BUILD / "bin" / "weyl", "serve", *(suite.MODELS / m for m in models), "--template", "start.extxyz", "--ipi", address,
                                  "--dtype", "float64", "--threads", "1", "--json"], cwd=self.folder, text=True,
                                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, **more)
 
@@ -85,30 +80,31 @@ class Serve(Test):
             i_pi.wait()
         return np.loadtxt(self.folder / "out.energies"), structures
 
-    def unix(self, name, more=""):
-        return SOCKET.format(mode="unix", address=name, port=0, more=more), f"unix:{name}"
+    def unix(self, more="", forcefield="weyl"):
+        name = f"weyl_{os.getpid()}"
+        return SOCKET.format(name=forcefield, mode="unix", address=name, port=0, more=more), f"unix:{name}"
 
     def test_unix_and_inet_sockets_give_the_same_digits(self):
-        name, port = f"weyl_{os.getpid()}", free_port()
-        forcefield, address = self.unix(name)
+        port = free_port()
+        forcefield, address = self.unix()
         by_unix, structures = self.i_pi(forcefield, address, "painn")
         self.assertEqual(structures, 21)
-        by_inet, _ = self.i_pi(SOCKET.format(mode="inet", address="localhost", port=port, more=""), f"localhost:{port}", "painn")
+        by_inet, _ = self.i_pi(SOCKET.format(name="weyl", mode="inet", address="localhost", port=port, more=""), f"localhost:{port}", "painn")
         np.testing.assert_array_equal(by_unix, by_inet)
         self.assertLess(np.ptp(by_unix[:, 1]), 0.01 * np.ptp(by_unix[:, 2]))  # the sum, of what is exchanged
 
     def test_beads_in_a_batch_are_beads_one_by_one(self):
-        forcefield, address = self.unix(f"weyl_{os.getpid()}")
+        forcefield, address = self.unix()
         single, structures = self.i_pi(forcefield, address, "painn", beads=4, steps=5)
         self.assertEqual(structures, 24)
-        forcefield, address = self.unix(f"weyl_{os.getpid()}", "<batch_size>4</batch_size>")
+        forcefield, address = self.unix("<batch_size>4</batch_size>")
         batched, structures = self.i_pi(forcefield, address, "painn", beads=4, steps=5)
         self.assertEqual(structures, 24)
         np.testing.assert_array_equal(single, batched)
 
     def test_i_pi_reads_a_committee(self):
-        forcefield, address = self.unix(f"weyl_{os.getpid()}")
-        committee = f'<ffcommittee name="weyl"><parse_json>True</parse_json>{forcefield.replace(chr(34) + "weyl", chr(34) + "both")}</ffcommittee>'
+        forcefield, address = self.unix(forcefield="both")
+        committee = f'<ffcommittee name="weyl"><parse_json>True</parse_json>{forcefield}</ffcommittee>'
         extras = '<trajectory filename="pot" stride="1" extra_type="committee_pot">extras</trajectory>'
         found, _ = self.i_pi(committee, address, "painn", "painn_2", steps=2, extras=extras)
         members = np.loadtxt(self.folder / "out.pot_0")
@@ -117,21 +113,45 @@ class Serve(Test):
         self.assertGreater(abs(members[0, 0] - members[0, 1]), 1e-3)
 
     def test_ase_is_told_what_predict_writes(self):
-        self.run_weyl("predict", model("painn"), "start.extxyz", "--out", "predicted.extxyz", "--dtype", "float64")
+        subprocess.run([suite.BUILD / "bin" / "weyl", "predict", suite.MODELS / "painn", "start.extxyz", "--out",
+                        "predicted.extxyz", "--dtype", "float64", "--quiet"], cwd=self.folder, check=True, stdout=subprocess.PIPE)
         predicted = ase.io.read(self.folder / "predicted.extxyz")
-        # ASE's units are those of CODATA 2014, ours of 2022: they differ by 8e-9.
-        for kind, address in ({"unixsocket": f"weyl_{os.getpid()}"}, f"unix:weyl_{os.getpid()}"), (None, None):
-            if kind is None:
-                port = free_port()
-                kind, address = {"port": port}, f":{port}"
-            with SocketIOCalculator(log=None, **kind) as calculator:
-                process = self.serve(address, "painn")
-                atoms = self.atoms.copy()
-                atoms.calc = calculator
-                np.testing.assert_allclose(atoms.get_potential_energy(), predicted.info["weyl_energy"], rtol=2e-8)
-                np.testing.assert_allclose(atoms.get_forces(), predicted.arrays["weyl_forces"], rtol=1e-7, atol=1e-8)
-                np.testing.assert_allclose(atoms.get_stress(voigt=False), predicted.info["weyl_stress"].reshape(3, 3), rtol=1e-7, atol=1e-10)
-            self.assertEqual(self.served(process), 1)  # ASE says no farewell: an end after STATUS is the usual one
+        for inet in False, True:
+            energy, forces, stress = self.by_ase(self.atoms, inet)
+            # ASE's units are those of CODATA 2014, ours of 2022: they differ by 8e-9.
+            np.testing.assert_allclose(energy, predicted.info["weyl_energy"], rtol=2e-8)
+            np.testing.assert_allclose(forces, predicted.arrays["weyl_forces"], rtol=1e-7, atol=1e-8)
+            np.testing.assert_allclose(stress, predicted.info["weyl_stress"].reshape(3, 3), rtol=1e-7, atol=1e-10)
+
+    def by_ase(self, atoms, inet=False):
+        """Energy, forces and stress of atoms that ASE asks about, whose template is start.extxyz."""
+        port = free_port()
+        kind, address = ({"port": port}, f":{port}") if inet else ({"unixsocket": f"weyl_{port}"}, f"unix:weyl_{port}")
+        with SocketIOCalculator(log=None, **kind) as calculator:
+            process = self.serve(address, "painn")
+            atoms = atoms.copy()
+            atoms.pbc = True  # which it does not send: without, it keeps the stress to itself
+            atoms.calc = calculator
+            found = atoms.get_potential_energy(), atoms.get_forces(), atoms.get_stress(voigt=False)
+        self.assertEqual(self.served(process), 1)  # ASE says no farewell: an end after STATUS is the usual one
+        return found
+
+    def test_the_virial_is_a_derivative_of_the_energy_whatever_is_periodic(self):
+        for pbc in (True, True, False), (False, False, False):
+            with self.subTest(pbc=pbc):
+                self.atoms.pbc = pbc
+                ase.io.write(self.folder / "start.extxyz", self.atoms)
+                _, _, stress = self.by_ase(self.atoms)
+                strain, strained = np.zeros((3, 3)), []
+                for side in 1e-4, -1e-4:
+                    strain[0, 1] = strain[1, 0] = side / 2
+                    strain[0, 0] = side
+                    atoms = self.atoms.copy()
+                    atoms.set_cell(atoms.cell @ (np.eye(3) + strain), scale_atoms=True)
+                    strained.append(self.by_ase(atoms)[0])
+                slope = (strained[0] - strained[1]) / 2e-4 / self.atoms.get_volume()
+                self.assertGreater(abs(slope), 1e-4)
+                self.below(slope - stress[0, 0] - stress[0, 1], 1e-5 * abs(slope), pbc)
 
     def fault(self, *messages, models=("painn",)):
         """What `weyl serve` says of bytes that it is sent, its exit code before it."""
@@ -193,4 +213,4 @@ class Serve(Test):
 
 
 if __name__ == "__main__":
-    main()
+    unittest.main()

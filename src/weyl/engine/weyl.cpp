@@ -208,6 +208,9 @@ void compute(const weyl_model& model, std::span<const weyl_atoms> atoms, const u
     require<ConfigError>(!wanted || find_quantity(outputs, name) != nullptr, call, ": the model gives no ",
                          name, ": its forces are no derivatives of the energy, or it has none");
   }
+  require<ConfigError>(
+      !asked.virials || predictor.model().reach().has_value(), call,
+      ": the model gives no virials of atoms, which need one whose atoms see no farther than a cut-off");
   std::vector<AtomsFrame> frames;
   for (const weyl_atoms& sample : atoms) {
     frames.push_back(frame_of(sample, call));

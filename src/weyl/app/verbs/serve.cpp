@@ -1,8 +1,10 @@
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <iostream>
 #include <limits>
 
+#include "weyl/algebra/lattice/cell.h"
 #include "weyl/app/terminal/exit_codes.h"
 #include "weyl/app/terminal/log.h"
 #include "weyl/app/terminal/metrics_text.h"
@@ -39,24 +41,44 @@ std::vector<Predictor> committee_of(const ServeCommand& command, const Systems& 
   return members;
 }
 
-/// The sum of the virials of atoms, which also atoms without a volume have.
-std::array<double, 9> virial_of(const EnergyAndForces& found) {
-  std::array<double, 9> sum{};
-  for (size_t i = 0; i < found.virials.size(); ++i) {
-    sum[i % 9] += found.virials[i];
+/// What the virial is made of: of atoms that fill space the stress, of slabs and wires virials of atoms, of molecules
+/// positions and forces. Nothing where forces are no derivatives, or of a slab nobody knows the virials.
+std::optional<Asked> asked_for(const Predictor& predictor, const AtomsFrame& frame) {
+  const auto periods = std::ranges::count(frame.pbc, true);
+  const Asked asked{.stress = periods == 3, .virials = periods == 1 || periods == 2};
+  const bool derivatives = predictor.task() != nullptr && !predictor.task()->differentiated_by().empty();
+  return derivatives && (!asked.virials || predictor.model().reach()) ? std::optional(asked) : std::nullopt;
+}
+
+std::array<double, 9> virial_of(const EnergyAndForces& found, const AtomsFrame& frame, const Asked& asked) {
+  std::array<double, 9> virial{};
+  if (asked.stress) {
+    const double volume = std::abs(volume_of(rows_of(frame.cell->data())));
+    std::ranges::transform(found.stress.value(), virial.begin(), [&](double x) { return -volume * x; });
+  } else if (asked.virials) {
+    for (size_t i = 0; i < found.virials.size(); ++i) {
+      virial[i % 9] += found.virials[i];
+    }
+  } else {
+    for (size_t i = 0; i < frame.positions.size(); ++i) {
+      for (size_t j = 0; j < 3; ++j) {
+        virial[3 * (i % 3) + j] += frame.positions[i] * found.forces[i - i % 3 + j];
+      }
+    }
   }
-  return sum;
+  return virial;
 }
 
 std::vector<std::vector<IpiForces>> evaluated(const std::vector<Predictor>& members,
-                                              const std::vector<AtomsFrame>& frames, const Asked& asked) {
+                                              const std::vector<AtomsFrame>& frames,
+                                              const std::optional<Asked>& asked) {
   std::vector<std::vector<IpiForces>> answers(frames.size());
   for (const Predictor& member : members) {
-    const std::vector<EnergyAndForces> found = energies_and_forces(member, frames, asked);
+    const std::vector<EnergyAndForces> found = energies_and_forces(member, frames, asked.value_or(Asked()));
     for (size_t i = 0; i < frames.size(); ++i) {
       IpiForces& answer = answers[i].emplace_back(IpiForces{found[i].energy, found[i].forces, {}});
-      if (asked.virials) {
-        answer.virial = virial_of(found[i]);
+      if (asked) {
+        answer.virial = virial_of(found[i], frames[i], *asked);
       } else {
         answer.virial.fill(std::numeric_limits<double>::quiet_NaN());
       }
@@ -71,11 +93,11 @@ int run(const ServeCommand& command, const Systems& systems) {
   const auto start = std::chrono::steady_clock::now();
   const std::vector<Predictor> members = committee_of(command, systems);
   take_threads_for(command.machine, members.front(), 1);
-  AtomsFrame frame = template_of(command.frame);
-  Asked asked{.virials = true};
-  asked.virials = find_quantity(members.front().outputs(asked), "virials") != nullptr;
-  if (!asked.virials) {
-    warn("forces are no derivatives of the energy, which is not conserved; the virial is not a number");
+  const AtomsFrame frame = template_of(command.frame);
+  const std::optional<Asked> asked = asked_for(members.front(), frame);
+  if (!asked) {
+    warn(
+        "the model gives no virial of such atoms (its forces are no derivatives of its energy, say): it is not a number");
   }
   say_notes(members.front().notes());
   evaluated(members, {frame},
