@@ -21,6 +21,9 @@ if(NOT WEYL_BASE_ONLY)
   install(TARGETS weyl_potential EXPORT weyl-targets)
   weyl_install_torch_runpath(weyl_potential)
   install(FILES src/weyl/engine/weyl.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(DIRECTORY python DESTINATION ${CMAKE_INSTALL_DATADIR}/weyl
+    FILES_MATCHING PATTERN "*.py" PATTERN "pyproject.toml" PATTERN "README.md" PATTERN build EXCLUDE PATTERN weyl.egg-info EXCLUDE
+    PATTERN __pycache__ EXCLUDE)
   weyl_install_runpath(weyl-engine PROGRAM)
   install(TARGETS weyl-engine)
 endif()

@@ -1,0 +1,63 @@
+"""A force of OpenMM: system.addForce(weyl.openmm.force("runs/water", topology))."""
+import openmm
+import openmm.app
+from openmm import unit
+
+from .errors import UsageError
+from .model import load
+
+KJ_PER_MOL = 96.48533212331  # of an eV: the elementary charge times Avogadro's number, both exact, in kJ
+ANGSTROM_PER_NM = 10
+
+
+def force(model, elements, particles=None, periodic=None, dtype=None, threads=1, charge=None, spin=None):
+    """The model as a PythonForce (OpenMM 8.6 and later).
+
+    model: what weyl.load takes. elements: a Topology, or the elements of all particles (symbols, atomic
+    numbers or OpenMM's). particles: indices of those that the model acts on, as if there were no others. periodic:
+    whether in the box of the system; where there is a Topology, by default as it says."""
+    if isinstance(elements, openmm.app.Topology):
+        periodic = elements.getPeriodicBoxVectors() is not None if periodic is None else periodic
+        elements = [atom.element for atom in elements.atoms()]
+    if periodic is None:
+        raise UsageError("weyl.openmm.force: periodic must be True or False where elements are no Topology")
+    elements = list(elements)
+    if particles is not None:
+        particles = [int(index) for index in particles]
+        outside = [index for index in particles if not 0 <= index < len(elements)]
+        if outside or not particles:
+            raise UsageError(f"weyl.openmm.force: particles must be of 0 to {len(elements) - 1}, the elements of all "
+                             f"particles being given, got {outside[0] if outside else 'none'}")
+        elements = [elements[index] for index in particles]
+    model = load(model, dtype, threads)
+    result = openmm.PythonForce(Potential(model, [atomic_number(each) for each in elements], charge, spin))
+    if particles is not None:
+        result.setParticles(particles)
+    result.setUsesPeriodicBoundaryConditions(bool(periodic))
+    return result
+
+
+class Potential:
+    """What OpenMM calls with the state of the particles: energy in kJ/mol and forces in kJ/mol/nm. It can be pickled, as
+    OpenMM's XML of a system needs."""
+
+    def __init__(self, model, numbers, charge, spin):
+        self.model, self.numbers, self.charge, self.spin = model, numbers, charge, spin
+
+    def __call__(self, state):
+        positions = state.getPositions(asNumpy=True).value_in_unit(unit.angstrom)
+        try:
+            cell = state.getPeriodicBoxVectors(asNumpy=True).value_in_unit(unit.angstrom)
+        except openmm.OpenMMException:  # a force that is not periodic is given none
+            cell = None
+        found = self.model.compute(self.numbers, positions, cell, charge=self.charge, spin=self.spin)
+        return found["energy"] * KJ_PER_MOL, found["forces"] * (KJ_PER_MOL * ANGSTROM_PER_NM)
+
+
+def atomic_number(element):
+    try:
+        if isinstance(element, str):
+            element = openmm.app.Element.getBySymbol(element)
+        return int(getattr(element, "atomic_number", element))
+    except (KeyError, TypeError):
+        raise UsageError(f"weyl.openmm.force: there is no element {element!r}") from None
