@@ -39,7 +39,7 @@ foreach(folder kernels app makers)
   endif()
 endforeach()
 
-foreach(file share/weyl/configs/nbody/platonic.toml share/doc/weyl/LICENSE share/doc/weyl/docs/glossary.md)
+foreach(file share/weyl/configs/nbody/platonic.toml share/weyl/python/weyl/__init__.py share/doc/weyl/LICENSE share/doc/weyl/docs/glossary.md)
   if(NOT EXISTS "${prefix}/${file}")
     message(FATAL_ERROR "${file} is not installed")
   endif()

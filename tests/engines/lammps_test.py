@@ -22,7 +22,7 @@ from ase import Atoms, units
 from ase.build import molecule
 
 PROGRAMS = Path(sys.prefix) / "bin"
-GUIDE = suite.ROOT / "docs/guide/engines-lammps.md"
+GUIDE = suite.ROOT / "docs/guide/engines.md"
 BAR = 1e5 * units.Pascal
 SIDE = 3.6  # Angstrom, of a cube that holds a water, thinner than the liquid: fewer ghosts
 AXES = [(0, 0), (1, 1), (2, 2), (0, 1), (0, 2), (1, 2)]  # LAMMPS's order of six pressures
@@ -269,7 +269,7 @@ class Guide(Lammps):
         self.assertGreater(len(inputs), 0)
         write(self.folder / "water.data", waters(2))
         (self.folder / "runs").mkdir()
-        for name, model in (("water", "painn"), ("second", "painn_2")):
+        for name, model in (("water-0", "painn"), ("water-1", "painn_2")):
             (self.folder / "runs" / name).symlink_to(suite.MODELS / model)
         for text in inputs:
             self.run_input(text)
@@ -294,7 +294,7 @@ class Limits(Lammps):
                 ("dtype must be \"float32\" or \"float64\", got \"half\"", {"pair": pair("painn", more="dtype half")}),
                 ("devi needs several models, got one", {"pair": pair("painn", more="devi f 1")}),
                 ("there must be one MPI rank, got 2", {"pair": far, "ranks": 2, "boundary": "f f f"}),
-                ("need a model whose nodes see no farther than a cut-off", {"pair": far, "boundary": "f f f"}),
+                ("need one whose atoms see no farther than a cut-off", {"pair": far, "boundary": "f f f"}),
                 ("cannot open /nowhere.so", {"environment": {"WEYL_LIBRARY": "/nowhere.so"}})):
             with self.subTest(line):
                 text = self.lammps(**{"box": box, "pair": pair("painn"), **options}, fails=True)
