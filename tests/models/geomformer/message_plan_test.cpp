@@ -1,16 +1,22 @@
 // Energies and derivatives by hand against those by autograd.
 #include <ATen/ATen.h>
+#include <ATen/autocast_mode.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <cstring>
+#include <thread>
 
 #include "tests/models/geomformer/fixtures.h"
 #include "weyl/core/worst_of.h"
 #include "weyl/kernels/dispatch.h"
 #include "weyl/models/geomformer/message_plan.h"
+#include "weyl/models/systems.h"
+#include "weyl/ops/autograd/parallel.h"
+#include "weyl/ops/autograd/without_kernels.h"
 #include "weyl/ops/edges/bond_gradient.h"
 #include "weyl/tasks/force_field.h"
+#include "weyl/train/recipe.h"
 
 namespace weyl::geomformer {
 namespace message_plan_test {
@@ -68,10 +74,10 @@ double difference(Geomformer& model, const Points& points, const Asked& asked) {
   const Batch batch{points, {}};
   const Watched watched;
   const Named found = of.predict_asked(model, batch, asked);
-  EXPECT_EQ(nets_run, points.count() > 0 ? points.count() : 0);
+  EXPECT_EQ(nets_run, points.count());  // once for each graph
   const WithoutBondGradients by_autograd;
   const Named right = of.predict_asked(model, batch, asked);
-  EXPECT_EQ(nets_run, points.count() > 0 ? points.count() : 0);
+  EXPECT_EQ(nets_run, points.count());
   EXPECT_EQ(found.size(), 2 + (asked.stress ? 1 : 0) + (asked.energies ? 1 : 0) + (asked.virials ? 1 : 0));
   return difference(found, right);
 }
@@ -118,6 +124,210 @@ TEST(MessagePlan, GivesWhatAutogradGivesInEveryForm) {
     const auto model = built(options, molecules_interface());
     EXPECT_LT(difference(*model, crystals(), everything), 1e-10);
   }
+}
+
+TEST(MessagePlan, GivesWhatAutogradGivesOfShippedRecipes) {
+  for (const char* path : {"/configs/md/et.toml", "/configs/md/painn.toml", "/configs/md17/et.paper.toml"}) {
+    SCOPED_TRACE(path);
+    at::manual_seed(11);
+    const BuildOn wide(at::kCPU, at::kDouble);
+    const auto model = std::dynamic_pointer_cast<Geomformer>(
+        build(read_recipe(std::string(WEYL_SOURCE_DIR) + path).model, molecules_interface()));
+    model->train(false);
+    const Points points = crystals();
+    EXPECT_LT(difference(*model, points, everything), 1e-10);
+    const ForceField of = task();
+    const Named exact = of.predict_asked(*model, {points, {}}, everything);
+    model->to(at::kFloat);
+    const auto rounded = std::get<Points>(to(Input(points), at::kCPU, at::kFloat));
+    const Named found = of.predict_asked(*model, {rounded, {}}, everything);
+    const WithoutBondGradients by_autograd;
+    const Named other = of.predict_asked(*model, {rounded, {}}, everything);
+    EXPECT_GT(difference(found, exact), 1e-9);  // it was float32
+    EXPECT_LT(difference(found, exact), 3 * difference(other, exact) + 1e-6);
+  }
+}
+
+std::shared_ptr<Geomformer> model_of(Preset preset, const Interface& interface = molecules_interface()) {
+  return built(small_preset(preset), interface);
+}
+
+TEST(MessagePlan, GivesWhatAutogradGivesOfAtomsThatCount) {
+  for (const Preset preset : {Preset::et, Preset::painn}) {
+    const auto model = model_of(preset);
+    Asked asked = everything;
+    asked.owned = at::zeros({14}, at::kBool);
+    for (const int64_t atom : {0, 2, 5, 6, 10}) {  // none of the last graph, nor the lone atom
+      asked.owned[atom].fill_(true);
+    }
+    EXPECT_LT(difference(*model, crystals(), asked), 1e-10);
+    asked.owned = at::ones({13}, at::kBool);
+    EXPECT_THROW(task().predict_asked(*model, {crystals(), {}}, asked), ShapeError);
+  }
+}
+
+TEST(MessagePlan, GivesWhatAutogradGivesOfFeatures) {
+  Interface interface = featured_interface();
+  interface.outputs = molecules_interface().outputs;
+  std::erase_if(interface.features, [](const Quantity& q) { return q.kind == Kind::vector; });
+  Points points = std::get<Points>(featured_batch({5, 9}).input);
+  points.vectors = Tensor();
+  for (const Preset preset : {Preset::et, Preset::painn}) {
+    EXPECT_LT(difference(*model_of(preset, interface), points, {}), 1e-10);
+  }
+}
+
+TEST(MessagePlan, GivesWhatAutogradGivesInEveryCorner) {
+  Tensor coincident = random_positions(4);
+  coincident[1].copy_(coincident[0]);
+  const double radius = small_preset(Preset::et).cutoff->radius;
+  const std::pair<const char*, Points> corners[] = {
+      {"nothing", points_at(at::zeros({0, 3}, at::kDouble), {})},
+      {"no atoms", points_at(random_positions(3), {0, 3, 0})},
+      {"one atom", points_at(random_positions(1), {1})},
+      {"coincident", points_at(coincident, {4})},
+      {"flat", benzene_points()},
+      {"linear", carbonyl_sulphide()}};
+  for (const Preset preset : {Preset::et, Preset::painn}) {
+    const auto model = model_of(preset);
+    for (const auto& [name, points] : corners) {
+      SCOPED_TRACE(name);
+      EXPECT_LT(difference(*model, points, {.energies = true, .virials = true}), 1e-10);
+    }
+    for (const double off : {-1e-3, -1e-9, -1e-15, 0.0, 1e-9}) {
+      SCOPED_TRACE(off);
+      Tensor positions = at::zeros({3, 3}, at::kDouble);
+      positions[1][0].fill_(radius + off);
+      positions[2][1].fill_(1.1);
+      EXPECT_LT(difference(*model, points_at(positions, {3}), {}), 1e-10);
+    }
+  }
+}
+
+TEST(MessagePlan, IsTheSameByEveryInstructionSet) {
+  for (const auto set : {kernels::InstructionSet::baseline, kernels::InstructionSet::v3}) {
+    const kernels::UseInstructionSet at_most(set);
+    for (const Preset preset : {Preset::et, Preset::painn}) {
+      EXPECT_LT(difference(*model_of(preset), crystals(), everything), 1e-10);
+    }
+  }
+}
+
+TEST(MessagePlan, GivesTheSameBitsAloneAndInBatchesAndOnThreads) {
+  const auto model = model_of(Preset::et);
+  const Points points = crystals();
+  const ForceField of = task();
+  const Named all = of.predict(*model, {points, {}});
+  const auto alone = take({points, {}}, std::vector<int64_t>{2}, declared_schema());
+  EXPECT_TRUE(at::equal(of.predict(*model, alone).at("forces"), all.at("forces").slice(0, 5, 12)));
+  std::vector<Named> found(4);
+  std::vector<std::thread> threads;
+  for (Named& one : found) {
+    threads.emplace_back([&] { one = of.predict(*model, {points, {}}); });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  const ShareAll graphs_among_threads;
+  found.push_back(of.predict(*model, {points, {}}));
+  for (const Named& one : found) {
+    EXPECT_TRUE(at::equal(one.at("energy"), all.at("energy")));
+    EXPECT_TRUE(at::equal(one.at("forces"), all.at("forces")));
+  }
+}
+
+TEST(MessagePlan, KeepsItsWorkspace) {
+  const auto model = model_of(Preset::et);
+  const ForceField of = task();
+  std::thread([&] {  // whose workspace is its own
+    EXPECT_EQ(message_workspace_bytes(), 0);
+    const auto after = [&](int64_t atoms) {
+      of.predict(*model, {points_at(random_positions(atoms), {atoms}), {}});
+      return message_workspace_bytes();
+    };
+    const int64_t first = after(9);
+    EXPECT_GT(first, 0);
+    EXPECT_EQ(after(9), first);
+    EXPECT_EQ(after(4), first);
+    EXPECT_GT(after(20), first);
+  })
+      .join();
+}
+
+TEST(MessagePlan, FollowsItsWeights) {
+  const auto model = model_of(Preset::painn);
+  const ForceField of = task();
+  const Batch batch{crystals(), {}};
+  const Named before = of.predict(*model, batch);
+  {
+    const at::NoGradGuard quiet;
+    for (const Parameter& p : model->parameters()) {
+      p.tensor.mul_(1.01);
+    }
+  }
+  model->train(false);
+  EXPECT_GT(difference(of.predict(*model, batch), before), 1e-4);
+  EXPECT_LT(difference(*model, crystals(), {}), 1e-10);
+}
+
+bool has_plan(Geomformer& model) {
+  return model.bond_gradient(points_at(random_positions(6), {6}), {}).has_value();
+}
+
+TEST(MessagePlan, CoversNothingElse) {
+  for (const auto& [name, options] : geomformer_variants()) {
+    EXPECT_EQ(has_plan(*built(options, molecules_interface())), name == "et" || name == "painn") << name;
+  }
+  const std::pair<const char*, std::function<void(Options&)>> forms[] = {
+      {"sums of pairs", [](auto& o) { o.pair_embedding = true; }},
+      {"input", [](auto& o) { o.input = VectorInput::local; }},
+      {"norm of vectors", [](auto& o) { o.norm = VectorNormLaw::rms; }},
+      {"gated networks", [](auto& o) { o.feed_forward = FeedForward::gated; }}};
+  for (const auto& [name, change] : forms) {
+    Options o = small_preset(Preset::et);
+    change(o);
+    EXPECT_FALSE(has_plan(*built(o, molecules_interface()))) << name;
+  }
+  for (const auto& change : std::vector<std::function<void(Interface&)>>{
+           [](auto& i) { i.outputs[0].extensive = false; }, [](auto& i) { i.outputs[0].channels = 2; },
+           [](auto& i) { i.outputs[0].level = Level::node; },
+           [](auto& i) { i.outputs.push_back({"forces", Level::node, Kind::vector, 1}); },
+           [](auto& i) { i.features.push_back({"velocity", Level::node, Kind::vector, 1}); }}) {
+    Interface interface = molecules_interface();
+    change(interface);
+    EXPECT_FALSE(has_plan(*model_of(Preset::et, interface)));
+  }
+}
+
+TEST(MessagePlan, StandsBackInTrainingAndWithoutKernels) {
+  const auto model = model_of(Preset::et);
+  EXPECT_TRUE(has_plan(*model));
+  model->train(true);
+  EXPECT_FALSE(has_plan(*model));
+  model->train(false);
+  {
+    const WithoutKernels as_on_another_device;
+    EXPECT_FALSE(has_plan(*model));
+  }
+  {
+    const UseReferences plain;
+    EXPECT_FALSE(has_plan(*model));
+  }
+  at::autocast::set_autocast_enabled(at::kCPU, true);
+  EXPECT_FALSE(has_plan(*model));
+  at::autocast::set_autocast_enabled(at::kCPU, false);
+  EXPECT_TRUE(has_plan(*model));
+}
+
+TEST(MessagePlan, RefusesWhatTheModelRefuses) {
+  const auto model = model_of(Preset::et);
+  Points points = points_at(random_positions(6), {6});
+  points.types = Tensor();
+  EXPECT_THROW(model->bond_gradient(points, {}), ShapeError);
+  points = points_at(random_positions(6), {6});
+  points.cell = at::zeros({1, 3, 3}, at::kDouble);
+  points.pbc = at::ones({1, 3}, at::kBool);
+  EXPECT_THROW(model->bond_gradient(points, {}), ShapeError);
 }
 
 }  // namespace message_plan_test

@@ -66,27 +66,30 @@ inline void product_panel(Matrix<const T> a, int64_t rows, Matrix<const T> b, in
   }
 }
 
+/// The columns from k on, as many vectors of them at a time as there are, but at most so many.
+template <class T, int vectors>
+inline void product_columns(Matrix<const T> a, int64_t rows, int64_t inner, Matrix<const T> b, int64_t k,
+                            int64_t columns, Start start, const T* bias, Matrix<T> c) {
+  const auto panel = [&]<bool whole>() {
+    product_panel<T, product_rows, vectors, whole>(a, rows, {b.at + k, b.apart}, inner, start,
+                                                   start == Start::bias ? bias + k : nullptr,
+                                                   {c.at + k, c.apart}, columns - k);
+  };
+  for (; k + vectors * lanes<T> <= columns; k += vectors * lanes<T>) {
+    panel.template operator()<true>();
+  }
+  if constexpr (vectors > 1) {
+    product_columns<T, vectors / 2>(a, rows, inner, b, k, columns, start, bias, c);
+  } else if (k < columns) {
+    panel.template operator()<false>();
+  }
+}
+
 /// c (rows, columns) = start + a (rows, inner) b (inner, columns). A row of c has the same bits whatever the others.
 template <class T>
 inline void product(Matrix<const T> a, int64_t rows, int64_t inner, Matrix<const T> b, int64_t columns,
                     Start start, const T* bias, Matrix<T> c) {
-  constexpr int64_t wide = product_vectors * lanes<T>;
-  for (int64_t k = 0; k < columns;) {
-    const int64_t left = columns - k;
-    const Matrix<const T> panel{b.at + k, b.apart};
-    const Matrix<T> to{c.at + k, c.apart};
-    const T* const row = start == Start::bias ? bias + k : nullptr;
-    if (left >= wide) {
-      product_panel<T, product_rows, product_vectors, true>(a, rows, panel, inner, start, row, to, left);
-      k += wide;
-    } else if (left >= lanes<T>) {
-      product_panel<T, product_rows, 1, true>(a, rows, panel, inner, start, row, to, left);
-      k += lanes<T>;
-    } else {
-      product_panel<T, product_rows, 1, false>(a, rows, panel, inner, start, row, to, left);
-      k = columns;
-    }
-  }
+  product_columns<T, product_vectors>(a, rows, inner, b, 0, columns, start, bias, c);
 }
 
 }  // namespace WEYL_ISA

@@ -196,16 +196,16 @@ struct HeadValues {
 /// Arrays that one layer after the other uses.
 template <class T>
 struct Scratch {
-  T *filters, *activated, *by_filters;  // of bonds at once, (4 F): those of values, of keys
-  T *scores, *row;                      // (2 F), (2 F)
-  T *sum, *by_sum;                      // (N, F)
-  T *by_vector_sum, *by_values;         // (N, 3 F)
-  T *by_query, *by_key, *by_normed;     // (N, F)
-  T *wide, *by_wide;                    // (N, 9 F), (N, 3 F)
+  T *filters, *slopes, *by_filters;  // of bonds at once, (4 F): those of values, of keys
+  T *scores, *row;                   // (2 F), (2 F)
+  T *sum, *by_sum;                   // (N, F)
+  T *by_vector_sum, *by_values;      // (N, 3 F)
+  T *by_query, *by_key, *by_normed;  // (N, F)
+  T *wide, *by_wide;                 // (N, 9 F), (N, 3 F)
 
   Scratch(const MessageNet<T>& net, int64_t nodes, Memory<T>& memory) {
     const auto take = [&](int64_t rows, auto&... arrays) { ((arrays = memory.take(rows * net.width)), ...); };
-    take(4 * bonds_at_once, filters, activated, by_filters);
+    take(4 * bonds_at_once, filters, slopes, by_filters);
     take(2, scores, row);
     take(nodes, sum, by_sum, by_query, by_key, by_normed);
     take(3 * nodes, by_vector_sum, by_values, by_wide);
@@ -222,6 +222,7 @@ class Pass {
         graph_(graph),
         F_(net.width),
         N_(graph.nodes),
+        keys_at_(bonds_at_once * 3 * net.width),
         memory_{memory, 0},
         xs_(memory_.take((net.layers + 1) * N_ * F_)),
         vs_(memory_.take((net.layers + 1) * N_ * 3 * F_)),
@@ -278,10 +279,10 @@ class Pass {
       e.j = graph_.second[p];
       e.u[0] = u[0], e.u[1] = u[1], e.u[2] = u[2];
       e.fade = graph_.fade[p];
-      e.filter = scratch_.activated + b * 3 * F_;
-      e.key_filter = scratch_.activated + (bonds_at_once * 3 + b) * F_;
+      e.filter = scratch_.filters + b * 3 * F_;
+      e.key_filter = scratch_.filters + keys_at_ + b * F_;
       e.by_filter = scratch_.by_filters + b * 3 * F_;
-      e.by_key_filter = scratch_.by_filters + (bonds_at_once * 3 + b) * F_;
+      e.by_key_filter = scratch_.by_filters + keys_at_ + b * F_;
       e.by_u = graph_.by_direction + 3 * p;
       e.by_fade = graph_.by_fade + p;
       e.sign = T(1);
@@ -303,32 +304,31 @@ class Pass {
   Matrix<const T> basis(int64_t first) const { return {graph_.basis + first * net_.kernels, net_.kernels}; }
   Matrix<T> by_basis(int64_t first) const { return {graph_.by_basis + first * net_.kernels, net_.kernels}; }
 
+  /// The filters of bonds, and in `slopes` how they change with what their maps give.
   void find_filters(const MessageLayer<T>& layer, int64_t first, int64_t count) const {
-    const Scratch<T>& s = scratch_;
-    const auto find = [&](const DenseMap<T>& map, int64_t at, bool activation) {
-      apply<T>(map, basis(first), count, {s.filters + at, map.out});
-      if (activation) {
-        activate(ActivationLaw::silu, s.filters + at, count, map.out, s.activated + at);
-      } else {
-        copy(s.filters + at, count * map.out, s.activated + at);
-      }
+    const auto find = [&](const DenseMap<T>& map, T* filters, T* slopes, bool activation) {
+      apply<T>(map, basis(first), count, {filters, map.out});
+      along<T>(activation ? count * map.out : 0, [&]<bool whole>(int64_t k, int64_t left) {
+        Vec<T> slope;
+        put<whole>(filters + k, silu<T>(get<whole>(filters + k, left), slope), left);
+        put<whole>(slopes + k, slope, left);
+      });
     };
-    find(layer.value_filter, 0, net_.filter_activation);
+    find(layer.value_filter, scratch_.filters, scratch_.slopes, net_.filter_activation);
     if (layer.key_filter.weight) {
-      find(layer.key_filter, bonds_at_once * 3 * F_, true);
+      find(layer.key_filter, scratch_.filters + keys_at_, scratch_.slopes + keys_at_, true);
     }
   }
   void filters_backward(const MessageLayer<T>& layer, int64_t first, int64_t count) const {
-    const Scratch<T>& s = scratch_;
-    const auto add = [&](const DenseMap<T>& map, int64_t at, bool activation) {
-      if (activation) {
-        activate_backward(ActivationLaw::silu, s.filters + at, count, map.out, s.by_filters + at);
-      }
-      pull<T>(map, {s.by_filters + at, map.out}, count, by_basis(first), Start::sum);
+    const auto add = [&](const DenseMap<T>& map, T* by, const T* slopes, bool activation) {
+      along<T>(activation ? count * map.out : 0, [&]<bool whole>(int64_t k, int64_t left) {
+        put<whole>(by + k, get<whole>(by + k, left) * get<whole>(slopes + k, left), left);
+      });
+      pull<T>(map, {by, map.out}, count, by_basis(first), Start::sum);
     };
-    add(layer.value_filter, 0, net_.filter_activation);
+    add(layer.value_filter, scratch_.by_filters, scratch_.slopes, net_.filter_activation);
     if (layer.key_filter.weight) {
-      add(layer.key_filter, bonds_at_once * 3 * F_, true);
+      add(layer.key_filter, scratch_.by_filters + keys_at_, scratch_.slopes + keys_at_, true);
     }
   }
 
@@ -368,13 +368,13 @@ class Pass {
     clear(v(0), N_ * 3 * F_);
     if (gathers) {
       each_block([&](int64_t first, int64_t count) {
-        apply<T>(net_.neighbour_filter, basis(first), count, rows(scratch_.activated));
+        apply<T>(net_.neighbour_filter, basis(first), count, rows(scratch_.filters));
         for (int64_t b = 0; b < count; ++b) {
           const int64_t p = first + b, i = graph_.first[p], j = graph_.second[p];
           if (graph_.alone[p]) {
             continue;
           }
-          const T* f = scratch_.activated + b * F_;
+          const T* f = scratch_.filters + b * F_;
           const auto gather = [&](int64_t centre, int64_t neighbour) {
             T* sum = joined_ + (2 * centre + 1) * F_;
             const T* e = net_.neighbour_embedding + type(neighbour) * F_;
@@ -401,7 +401,7 @@ class Pass {
     product<T>(rows(gx_), N_, F_, {net_.combine.weight + F_, 2 * F_}, F_, Start::zero, nullptr,
                rows(by_gathered));
     each_block([&](int64_t first, int64_t count) {
-      apply<T>(net_.neighbour_filter, basis(first), count, rows(scratch_.activated));
+      apply<T>(net_.neighbour_filter, basis(first), count, rows(scratch_.filters));
       for (int64_t b = 0; b < count; ++b) {
         const int64_t p = first + b, i = graph_.first[p], j = graph_.second[p];
         T* g = scratch_.by_filters + b * F_;
@@ -414,7 +414,7 @@ class Pass {
         for (int64_t c = 0; c < F_; ++c) {
           g[c] = gi[c] * ej[c] + gj[c] * ei[c];
         }
-        graph_.by_fade[p] += row_dot<T>(g, scratch_.activated + b * F_, F_);
+        graph_.by_fade[p] += row_dot<T>(g, scratch_.filters + b * F_, F_);
         for (int64_t c = 0; c < F_; ++c) {
           g[c] *= graph_.fade[p];
         }
@@ -745,7 +745,7 @@ class Pass {
 
   const MessageNet<T>& net_;
   const MessageGraph<T>& graph_;
-  int64_t F_, N_;
+  int64_t F_, N_, keys_at_;  // among filters, those of keys
   Memory<T> memory_;
   T *xs_, *vs_, *gx_, *gv_, *joined_;
   Scratch<T> scratch_;
