@@ -21,22 +21,27 @@ enum class Start { zero, sum, bias };
 /// As many accumulators as there are registers, beside a row of b and a number of a.
 inline constexpr int product_vectors = vector_bytes == 64 ? 4 : 2, product_rows = 6;
 
+/// The v-th of so many vectors of a row, of which the last is whole or has numbers that are left.
+template <class T, int vectors, bool whole>
+inline Vec<T> vector_at(const T* row, int v, int64_t left) {
+  return v + 1 < vectors ? load(row + v * lanes<T>) : get<whole>(row + v * lanes<T>, left);
+}
+
 template <class T, int rows, int vectors, bool whole>
 inline void product_block(Matrix<const T> a, Matrix<const T> b, int64_t inner, Start start, const T* bias,
                           Matrix<T> c, int64_t left) {
   Vec<T> sum[rows][vectors];
   for (int r = 0; r < rows; ++r) {
     for (int v = 0; v < vectors; ++v) {
-      const int64_t at = v * lanes<T>;
-      sum[r][v] = start == Start::zero   ? Vec<T>{}
-                  : start == Start::bias ? get<whole>(bias + at, left)
-                                         : get<whole>(c.at + r * c.apart + at, left);
+      sum[r][v] = start == Start::zero ? Vec<T>{}
+                                       : vector_at<T, vectors, whole>(
+                                             start == Start::bias ? bias : c.at + r * c.apart, v, left);
     }
   }
   for (int64_t k = 0; k < inner; ++k) {
     Vec<T> row[vectors];
     for (int v = 0; v < vectors; ++v) {
-      row[v] = get<whole>(b.at + k * b.apart + v * lanes<T>, left);
+      row[v] = vector_at<T, vectors, whole>(b.at + k * b.apart, v, left);
     }
     for (int r = 0; r < rows; ++r) {
       const T x = a.at[r * a.apart + k];
@@ -46,9 +51,11 @@ inline void product_block(Matrix<const T> a, Matrix<const T> b, int64_t inner, S
     }
   }
   for (int r = 0; r < rows; ++r) {
-    for (int v = 0; v < vectors; ++v) {
-      put<whole>(c.at + r * c.apart + v * lanes<T>, sum[r][v], left);
+    T* to = c.at + r * c.apart;
+    for (int v = 0; v + 1 < vectors; ++v) {
+      store(to + v * lanes<T>, sum[r][v]);
     }
+    put<whole>(to + (vectors - 1) * lanes<T>, sum[r][vectors - 1], left);
   }
 }
 
@@ -66,22 +73,24 @@ inline void product_panel(Matrix<const T> a, int64_t rows, Matrix<const T> b, in
   }
 }
 
-/// The columns from k on, as many vectors of them at a time as there are, but at most so many.
+/// The columns from k on, in panels of so many vectors, and of fewer at the end.
 template <class T, int vectors>
 inline void product_columns(Matrix<const T> a, int64_t rows, int64_t inner, Matrix<const T> b, int64_t k,
                             int64_t columns, Start start, const T* bias, Matrix<T> c) {
   const auto panel = [&]<bool whole>() {
-    product_panel<T, product_rows, vectors, whole>(a, rows, {b.at + k, b.apart}, inner, start,
-                                                   start == Start::bias ? bias + k : nullptr,
-                                                   {c.at + k, c.apart}, columns - k);
+    product_panel<T, product_rows, vectors, whole>(
+        a, rows, {b.at + k, b.apart}, inner, start, start == Start::bias ? bias + k : nullptr,
+        {c.at + k, c.apart}, columns - k - (vectors - 1) * lanes<T>);
+    k += vectors * lanes<T>;
   };
-  for (; k + vectors * lanes<T> <= columns; k += vectors * lanes<T>) {
+  while (k + vectors * lanes<T> <= columns) {
     panel.template operator()<true>();
+  }
+  if (k + (vectors - 1) * lanes<T> < columns) {
+    panel.template operator()<false>();
   }
   if constexpr (vectors > 1) {
     product_columns<T, vectors / 2>(a, rows, inner, b, k, columns, start, bias, c);
-  } else if (k < columns) {
-    panel.template operator()<false>();
   }
 }
 

@@ -1,8 +1,8 @@
 #include "weyl/kernels/edges/message_net.h"
 
-#include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/edges/bond_messages.h"
-#include "weyl/kernels/edges/matrix_product.h"
+#include "weyl/kernels/edges/dense_maps.h"
+#include "weyl/kernels/edges/stream_rows.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA {
@@ -22,113 +22,6 @@ struct Memory {
     return base ? base + at : nullptr;
   }
 };
-
-template <class T>
-void apply(const DenseMap<T>& map, Matrix<const T> x, int64_t rows, Matrix<T> y) {
-  product<T>(x, rows, map.in, {map.transposed, map.out}, map.out, map.bias ? Start::bias : Start::zero,
-             map.bias, y);
-}
-/// The derivative by x from that by y, added to what is there or not.
-template <class T>
-void pull(const DenseMap<T>& map, Matrix<const T> gy, int64_t rows, Matrix<T> gx, Start start = Start::zero) {
-  product<T>(gy, rows, map.out, {map.weight, map.in}, map.in, start, nullptr, gx);
-}
-
-template <class T>
-BiasActivationInput<T> activation_of(ActivationLaw law, const T* x, int64_t width) {
-  BiasActivationInput<T> in;
-  in.law = law;
-  in.width = in.channels = width;
-  in.x = x;
-  return in;
-}
-template <class T>
-void activate(ActivationLaw law, const T* x, int64_t rows, int64_t width, T* y) {
-  compiled<BiasActivation<T>, InstructionSet::WEYL_ISA>().forward(activation_of(law, x, width), y, 0, rows);
-}
-/// g times the slope at x, in its place.
-template <class T>
-void activate_backward(ActivationLaw law, const T* x, int64_t rows, int64_t width, T* g) {
-  compiled<BiasActivation<T>, InstructionSet::WEYL_ISA>().backward(activation_of(law, x, width), g, g,
-                                                                   nullptr, 0, rows);
-}
-
-/// What lies between the two maps of an mlp: before the activation, which derivatives need, and after.
-template <class T>
-struct Hidden {
-  T *before, *after;
-};
-template <class T>
-void apply(const DenseMlp<T>& mlp, ActivationLaw law, Matrix<const T> x, int64_t rows, Hidden<T> h,
-           Matrix<T> y) {
-  const int64_t width = mlp.first.out;
-  apply<T>(mlp.first, x, rows, {h.before, width});
-  activate(law, h.before, rows, width, h.after);
-  apply<T>(mlp.second, {h.after, width}, rows, y);
-}
-/// Overwrites what lies after the activation.
-template <class T>
-void pull(const DenseMlp<T>& mlp, ActivationLaw law, Matrix<const T> gy, int64_t rows, Hidden<T> h,
-          Matrix<T> gx, Start start = Start::zero) {
-  const int64_t width = mlp.first.out;
-  pull<T>(mlp.second, gy, rows, {h.after, width});
-  activate_backward(law, h.before, rows, width, h.after);
-  pull<T>(mlp.first, {h.after, width}, rows, gx, start);
-}
-
-template <class T>
-T row_sum(const T* x, int64_t width) {
-  Vec<T> sum{};
-  along<T>(width, [&]<bool whole>(int64_t c, int64_t left) { sum += get<whole>(x + c, left); });
-  return sum_of<T>(sum);
-}
-template <class T>
-T row_dot(const T* x, const T* y, int64_t width) {
-  Vec<T> sum{};
-  along<T>(width, [&]<bool whole>(int64_t c, int64_t left) {
-    sum += get<whole>(x + c, left) * get<whole>(y + c, left);
-  });
-  return sum_of<T>(sum);
-}
-
-/// (x - mean) / sqrt(variance + 1e-5) of a row; returns the divisor's inverse.
-template <class T>
-T whiten_row(const T* x, int64_t width, T* y) {
-  const T mean = row_sum(x, width) / static_cast<T>(width);
-  for (int64_t c = 0; c < width; ++c) {
-    y[c] = x[c] - mean;
-  }
-  const T inverse = T(1) / root_of<T>(row_dot(y, y, width) / static_cast<T>(width) + T(1e-5));
-  for (int64_t c = 0; c < width; ++c) {
-    y[c] *= inverse;
-  }
-  return inverse;
-}
-template <class T>
-void apply(const RowNorm<T>& norm, const T* x, int64_t rows, int64_t width, Matrix<T> y) {
-  for (int64_t n = 0; n < rows; ++n) {
-    T* to = y.at + n * y.apart;
-    whiten_row(x + n * width, width, to);
-    for (int64_t c = 0; c < width; ++c) {
-      to[c] = to[c] * norm.weight[c] + norm.bias[c];
-    }
-  }
-}
-/// gx += the derivative by x from gy, which is overwritten. row: (width)
-template <class T>
-void pull(const RowNorm<T>& norm, const T* x, T* gy, int64_t rows, int64_t width, T* row, T* gx) {
-  for (int64_t n = 0; n < rows; ++n, gy += width, gx += width) {
-    const T inverse = whiten_row(x + n * width, width, row);
-    for (int64_t c = 0; c < width; ++c) {
-      gy[c] *= norm.weight[c];
-    }
-    const T mean = row_sum(gy, width) / static_cast<T>(width),
-            along_row = row_dot(gy, row, width) / static_cast<T>(width);
-    for (int64_t c = 0; c < width; ++c) {
-      gx[c] += inverse * (gy[c] - mean - row[c] * along_row);
-    }
-  }
-}
 
 /// What the derivative of a layer needs of its values. Null where the layer has no such part.
 template <class T>
@@ -248,7 +141,7 @@ class Pass {
     for (int64_t l = 0; l < net_.layers; ++l) {
       const LayerValues<T> values(net_, net_.layer[l], N_, memory_);
       send_messages(l, values);
-      mix(net_.layer[l], values, x(l + 1), v(l + 1));
+      mix(l, values);
     }
     const int64_t after = memory_.used;
     head();
@@ -256,7 +149,7 @@ class Pass {
     for (int64_t l = net_.layers - 1; l >= 0; --l) {
       memory_.used = before + l * each;
       const LayerValues<T> values(net_, net_.layer[l], N_, memory_);
-      mix_backward(net_.layer[l], values);
+      mix_backward(l, values);
       messages_backward(l, values);
     }
     start_backward();
@@ -455,49 +348,12 @@ class Pass {
     });
     if (layer.out.weight) {
       apply<T>(layer.out, rows(m.sum), N_, rows(values.own, 3));
-      apply<T>(layer.own_vectors, rows(v(l)), 3 * N_, rows(values.products, 3));
-      own_products(values, x(l + 1), v(l + 1));
-    }
-  }
-
-  /// x += <p1, p2> o2 + o3,  v += p3 o1
-  void own_products(const LayerValues<T>& values, T* to, T* to_vectors) const {
-    for (int64_t n = 0; n < N_; ++n) {
-      const T *o = values.own + n * 3 * F_, *p = values.products + n * 9 * F_;
-      T *x = to + n * F_, *v = to_vectors + n * 3 * F_;
-      along<T>(F_, [&]<bool whole>(int64_t c, int64_t left) {
-        const auto at = [&](const T* from) { return get<whole>(from + c, left); };
-        Vec<T> dot{};
-        for (int64_t k = 0; k < 3; ++k) {
-          dot += at(p + 3 * k * F_) * at(p + (3 * k + 1) * F_);
-          put<whole>(v + k * F_ + c, at(v + k * F_) + at(p + (3 * k + 2) * F_) * at(o), left);
-        }
-        put<whole>(x + c, at(x) + dot * at(o + F_) + at(o + 2 * F_), left);
-      });
-    }
-  }
-  /// From the derivatives gx_ and gv_: by o into by_wide, by p in the place of p.
-  void own_products_backward(const LayerValues<T>& values) {
-    for (int64_t n = 0; n < N_; ++n) {
-      const T *o = values.own + n * 3 * F_, *gx = gx_ + n * F_, *gv = gv_ + n * 3 * F_;
-      T *go = scratch_.by_wide + n * 3 * F_, *p = values.products + n * 9 * F_;
-      along<T>(F_, [&]<bool whole>(int64_t c, int64_t left) {
-        const auto at = [&](const T* from) { return get<whole>(from + c, left); };
-        const Vec<T> g = at(gx), by_dot = g * at(o + F_);
-        Vec<T> dot{}, by_first{};
-        for (int64_t k = 0; k < 3; ++k) {
-          T* q = p + 3 * k * F_;
-          const Vec<T> p1 = at(q), p2 = at(q + F_), G = at(gv + k * F_);
-          dot += p1 * p2;
-          by_first += G * at(q + 2 * F_);
-          put<whole>(q + c, by_dot * p2, left);
-          put<whole>(q + F_ + c, by_dot * p1, left);
-          put<whole>(q + 2 * F_ + c, G * at(o), left);
-        }
-        put<whole>(go + c, by_first, left);
-        put<whole>(go + F_ + c, g * dot, left);
-        put<whole>(go + 2 * F_ + c, g, left);
-      });
+      if (l > 0) {
+        apply<T>(layer.own_vectors, rows(v(l)), 3 * N_, rows(values.products, 3));
+      } else {
+        clear(values.products, N_ * 9 * F_);
+      }
+      own_products(N_, F_, values.own, values.products, x(l + 1), v(l + 1));
     }
   }
 
@@ -508,9 +364,11 @@ class Pass {
     copy(gv_, N_ * 3 * F_, s.by_vector_sum);
     copy(gx_, N_ * F_, s.by_sum);
     if (layer.out.weight) {
-      own_products_backward(values);
+      own_products_backward(N_, F_, values.own, gx_, gv_, values.products, s.by_wide);
       pull<T>(layer.out, rows(s.by_wide, 3), N_, rows(s.by_sum));
-      pull<T>(layer.own_vectors, rows(values.products, 3), 3 * N_, rows(gv_), Start::sum);
+      if (l > 0) {
+        pull<T>(layer.own_vectors, rows(values.products, 3), 3 * N_, rows(gv_), Start::sum);
+      }
     }
     m.by_sum = s.by_sum;
     m.by_vector_sum = s.by_vector_sum;
@@ -548,87 +406,39 @@ class Pass {
     }
   }
 
-  /// With (p, w) the maps of v and (a, b, c) those of x and the lengths |p|: x += a + c <p, w>,  v += b w.
-  void mix(const MessageLayer<T>& layer, const LayerValues<T>& values, T* x, T* v) {
+  /// PaiNN's mixing of the streams, of its own outputs.
+  void mix(int64_t l, const LayerValues<T>& values) {
+    const MessageLayer<T>& layer = net_.layer[l];
     if (!layer.mixing_vectors.weight) {
       return;
     }
-    apply<T>(layer.mixing_vectors, rows(v), 3 * N_, rows(values.maps, 2));
+    T *to = x(l + 1), *to_vectors = v(l + 1);
+    apply<T>(layer.mixing_vectors, rows(to_vectors), 3 * N_, rows(values.maps, 2));
     if (layer.mixing_norm.weight) {
-      copy(x, N_ * F_, values.middle);
-      apply<T>(layer.mixing_norm, x, N_, F_, rows(values.joined, 2));
+      copy(to, N_ * F_, values.middle);
+      apply<T>(layer.mixing_norm, to, N_, F_, rows(values.joined, 2));
+    } else {
+      copy_rows<T>(rows(to), N_, F_, rows(values.joined, 2));
     }
-    for (int64_t n = 0; n < N_; ++n) {
-      T* joined = values.joined + n * 2 * F_;
-      if (!layer.mixing_norm.weight) {
-        copy(x + n * F_, F_, joined);
-      }
-      const T* p = values.maps + n * 6 * F_;
-      for (int64_t c = 0; c < F_; ++c) {
-        joined[F_ + c] =
-            root_of<T>(p[c] * p[c] + p[2 * F_ + c] * p[2 * F_ + c] + p[4 * F_ + c] * p[4 * F_ + c] + T(1e-8));
-      }
-    }
+    mixing_lengths(N_, F_, values.maps, values.joined);
     apply<T>(layer.mixing, net_.activation, rows(values.joined, 2), N_, values.of_mixing,
              rows(values.mixed, 3));
-    for (int64_t n = 0; n < N_; ++n) {
-      const T *p = values.maps + n * 6 * F_, *y = values.mixed + n * 3 * F_;
-      T *to = x + n * F_, *to_vectors = v + n * 3 * F_;
-      along<T>(F_, [&]<bool whole>(int64_t c, int64_t left) {
-        const auto at = [&](const T* from) { return get<whole>(from + c, left); };
-        Vec<T> dot{};
-        for (int64_t k = 0; k < 3; ++k) {
-          const Vec<T> w = at(p + (2 * k + 1) * F_);
-          dot += at(p + 2 * k * F_) * w;
-          put<whole>(to_vectors + k * F_ + c, at(to_vectors + k * F_) + at(y + F_) * w, left);
-        }
-        put<whole>(to + c, at(to) + at(y) + at(y + 2 * F_) * dot, left);
-      });
-    }
+    mix_streams(N_, F_, values.maps, values.mixed, to, to_vectors);
   }
-  void mix_backward(const MessageLayer<T>& layer, const LayerValues<T>& values) {
+  void mix_backward(int64_t l, const LayerValues<T>& values) {
+    const MessageLayer<T>& layer = net_.layer[l];
     if (!layer.mixing_vectors.weight) {
       return;
     }
     T *by_maps = scratch_.wide, *by_mixed = scratch_.by_wide, *by_joined = scratch_.by_values;
-    for (int64_t n = 0; n < N_; ++n) {
-      const T *p = values.maps + n * 6 * F_, *y = values.mixed + n * 3 * F_, *gx = gx_ + n * F_,
-              *gv = gv_ + n * 3 * F_;
-      T *gp = by_maps + n * 6 * F_, *gy = by_mixed + n * 3 * F_;
-      along<T>(F_, [&]<bool whole>(int64_t c, int64_t left) {
-        const auto at = [&](const T* from) { return get<whole>(from + c, left); };
-        const Vec<T> g = at(gx), by_dot = g * at(y + 2 * F_);
-        Vec<T> dot{}, by_b{};
-        for (int64_t k = 0; k < 3; ++k) {
-          const Vec<T> first = at(p + 2 * k * F_), w = at(p + (2 * k + 1) * F_), G = at(gv + k * F_);
-          dot += first * w;
-          by_b += G * w;
-          put<whole>(gp + 2 * k * F_ + c, by_dot * w, left);
-          put<whole>(gp + (2 * k + 1) * F_ + c, G * at(y + F_) + by_dot * first, left);
-        }
-        put<whole>(gy + c, g, left);
-        put<whole>(gy + F_ + c, by_b, left);
-        put<whole>(gy + 2 * F_ + c, g * dot, left);
-      });
-    }
+    mix_streams_backward(N_, F_, values.maps, values.mixed, gx_, gv_, by_maps, by_mixed);
     pull<T>(layer.mixing, net_.activation, rows(by_mixed, 3), N_, values.of_mixing, rows(by_joined, 2));
-    for (int64_t n = 0; n < N_; ++n) {
-      const T *p = values.maps + n * 6 * F_, *length = values.joined + (2 * n + 1) * F_,
-              *by_length = by_joined + (2 * n + 1) * F_;
-      T* gp = by_maps + n * 6 * F_;
-      for (int64_t k = 0; k < 3; ++k) {
-        for (int64_t c = 0; c < F_; ++c) {
-          gp[2 * k * F_ + c] += by_length[c] * p[2 * k * F_ + c] / length[c];
-        }
-      }
-      T* to = layer.mixing_norm.weight ? scratch_.by_normed : gx_;
-      for (int64_t c = 0; c < F_; ++c) {
-        const T g = by_joined[2 * n * F_ + c];
-        to[n * F_ + c] = layer.mixing_norm.weight ? g : to[n * F_ + c] + g;
-      }
-    }
+    mixing_lengths_backward(N_, F_, values.maps, values.joined, by_joined, by_maps);
     if (layer.mixing_norm.weight) {
+      copy_rows<T>(rows(by_joined, 2), N_, F_, rows(scratch_.by_normed));
       pull<T>(layer.mixing_norm, values.middle, scratch_.by_normed, N_, F_, scratch_.row, gx_);
+    } else {
+      add_rows<T>(rows(by_joined, 2), N_, F_, rows(gx_));
     }
     pull<T>(layer.mixing_vectors, rows(by_maps, 2), 3 * N_, rows(gv_), Start::sum);
   }
@@ -654,13 +464,15 @@ class Pass {
     } else {
       const GatedValues<T> one(net_.gated[0], N_, memory_), two(net_.gated[1], N_, memory_);
       gate(net_.gated[0], one, in, v(net_.layers));
-      pass_gate(net_.gated[0], one, v(net_.layers), h);
+      const DenseMap<T>& vectors = net_.gated[0].vectors;
+      apply<T>(vectors, rows(v(net_.layers)), 3 * N_, {one.vectors, vectors.out});
+      open_gate(N_, vectors.out, one.update, one.vectors, h.x, h.v);
       gate(net_.gated[1], two, h.x, h.v);
       copy(two.update, N_, graph_.energies);
       gate_backward(net_.gated[1], two, h.counts, h.x, h.v);
-      pass_gate_backward(net_.gated[0], one, h);
+      open_gate_backward(N_, vectors.out, one.update, h.x, h.v, one.vectors, scratch_.by_wide);
       gate_backward(net_.gated[0], one, scratch_.by_wide, by_in, gv_);
-      pull<T>(net_.gated[0].vectors, {one.vectors, net_.gated[0].vectors.out}, 3 * N_, rows(gv_), Start::sum);
+      pull<T>(vectors, {one.vectors, vectors.out}, 3 * N_, rows(gv_), Start::sum);
     }
     if (normed) {
       pull<T>(net_.norm, x(net_.layers), by_in, N_, F_, scratch_.row, gx_);
@@ -671,76 +483,21 @@ class Pass {
   void gate(const GatedMaps<T>& maps, const GatedValues<T>& g, const T* x, const T* v) const {
     const int64_t in = maps.lengths.in;
     apply<T>(maps.lengths, {v, in}, 3 * N_, {g.maps, in});
-    for (int64_t n = 0; n < N_; ++n) {
-      const T* p = g.maps + n * 3 * in;
-      T* joined = g.joined + n * 2 * in;
-      copy(x + n * in, in, joined);
-      for (int64_t c = 0; c < in; ++c) {
-        const T square = p[c] * p[c] + p[in + c] * p[in + c] + p[2 * in + c] * p[2 * in + c];
-        g.squares[n * in + c] = square;
-        joined[in + c] = square / root_of<T>(square + net_.least_square);
-      }
-    }
+    copy_rows<T>({x, in}, N_, in, {g.joined, 2 * in});
+    gated_lengths(N_, in, net_.least_square, g.maps, g.squares, g.joined);
     apply<T>(maps.update, ActivationLaw::silu, {g.joined, 2 * in}, N_, g.hidden,
              {g.update, maps.update.second.out});
   }
-  /// By x and v, which are overwritten, from that by the update.
+  /// From the derivatives by the update those by x and v, which are overwritten.
   void gate_backward(const GatedMaps<T>& maps, const GatedValues<T>& g, const T* by_update, T* gx,
                      T* gv) const {
     const int64_t in = maps.lengths.in;
     T* by_joined = scratch_.by_values;
     pull<T>(maps.update, ActivationLaw::silu, {by_update, maps.update.second.out}, N_, g.hidden,
             {by_joined, 2 * in});
-    for (int64_t n = 0; n < N_; ++n) {
-      const T* by = by_joined + n * 2 * in;
-      T* p = g.maps + n * 3 * in;
-      copy(by, in, gx + n * in);
-      for (int64_t c = 0; c < in; ++c) {
-        const T square = g.squares[n * in + c], root = root_of<T>(square + net_.least_square);
-        const T by_map = by[in + c] * (square + 2 * net_.least_square) / (root * root * root);
-        for (int64_t k = 0; k < 3; ++k) {
-          p[k * in + c] *= by_map;
-        }
-      }
-    }
+    copy_rows<T>({by_joined, 2 * in}, N_, in, {gx, in});
+    gated_lengths_backward(N_, in, net_.least_square, g.squares, by_joined, g.maps);
     pull<T>(maps.lengths, {g.maps, in}, 3 * N_, {gv, in});
-  }
-
-  /// What a gated block hands on, of its update (y, g): SiLU(y) and g V2 v.
-  void pass_gate(const GatedMaps<T>& maps, const GatedValues<T>& g, const T* v,
-                 const HeadValues<T>& to) const {
-    const int64_t out = maps.vectors.out;
-    apply<T>(maps.vectors, {v, maps.vectors.in}, 3 * N_, {g.vectors, out});
-    for (int64_t n = 0; n < N_; ++n) {
-      const T *y = g.update + n * 2 * out, *w = g.vectors + n * 3 * out;
-      along<T>(out, [&]<bool whole>(int64_t c, int64_t left) {
-        Vec<T> slope;
-        put<whole>(to.x + n * out + c, silu<T>(get<whole>(y + c, left), slope), left);
-        for (int64_t k = 0; k < 3; ++k) {
-          put<whole>(to.v + (3 * n + k) * out + c,
-                     get<whole>(y + out + c, left) * get<whole>(w + k * out + c, left), left);
-        }
-      });
-    }
-  }
-  /// By the update into by_wide and by V2 v in its place, from what stands where the values that were handed on stood.
-  void pass_gate_backward(const GatedMaps<T>& maps, const GatedValues<T>& g, const HeadValues<T>& by) const {
-    const int64_t out = maps.vectors.out;
-    for (int64_t n = 0; n < N_; ++n) {
-      const T *y = g.update + n * 2 * out, *gx = by.x + n * out, *gv = by.v + n * 3 * out;
-      T *w = g.vectors + n * 3 * out, *gy = scratch_.by_wide + n * 2 * out;
-      along<T>(out, [&]<bool whole>(int64_t c, int64_t left) {
-        Vec<T> slope, by_gate{};
-        silu<T>(get<whole>(y + c, left), slope);
-        put<whole>(gy + c, get<whole>(gx + c, left) * slope, left);
-        for (int64_t k = 0; k < 3; ++k) {
-          const Vec<T> G = get<whole>(gv + k * out + c, left);
-          by_gate += G * get<whole>(w + k * out + c, left);
-          put<whole>(w + k * out + c, G * get<whole>(y + out + c, left), left);
-        }
-        put<whole>(gy + out + c, by_gate, left);
-      });
-    }
   }
 
   const MessageNet<T>& net_;
