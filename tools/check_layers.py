@@ -21,7 +21,7 @@ BELOW = {
     "dynamics": ["core", "algebra"],
     "ops": ["core", "algebra", "kernels"],
     "nn": ["core", "ops"],
-    "models": ["core", "config", "algebra", "carriers", "ops", "nn"],
+    "models": ["core", "config", "algebra", "kernels", "carriers", "ops", "nn"],
     "tasks": ["core", "config", "algebra", "carriers", "ops", "nn", "models"],
     "saved": ["core", "config", "carriers", "models", "tasks"],
     "engine": ["core", "carriers", "saved"],

@@ -198,14 +198,18 @@ class UnitReader {
     const size_t end = std::min(rest_.find_first_of(" */^()"), rest_.size());
     auto word = rest_.substr(0, end);
     word = word.substr(0, word.find("\u00b7"));
-    check(!word.empty(), "a name is missing",
-          rest_.empty() ? " at the end" : text(" before ", quote(rest_, 20)));
+    if (word.empty()) {
+      check(false, "a name is missing", rest_.empty() ? " at the end" : text(" before ", quote(rest_, 20)));
+    }
     rest_.remove_prefix(word.size());
     if (word == "1") {
       return {};
     }
     const auto* found = std::ranges::find(units, word, &NamedUnit::name);
-    check(found != std::end(units), "unknown name ", quote(word, 20), meant_by(word));
+    if (found ==
+        std::end(units)) {  // looked for among all names only now: units are read in each call of a potential
+      check(false, "unknown name ", quote(word, 20), meant_by(word));
+    }
     return {found->factor, found->dimension};
   }
 

@@ -7,6 +7,7 @@
 #include "weyl/carriers/origin.h"
 #include "weyl/carriers/points.h"
 #include "weyl/core/check.h"
+#include "weyl/ops/edges/bond_gradient.h"
 #include "weyl/ops/segment.h"
 
 namespace weyl {
@@ -47,6 +48,10 @@ Work completed(Work work) {
 }
 
 }  // namespace
+
+std::optional<BondGradient> Model::bond_gradient(const Input&, const Tensor&) {
+  return {};
+}
 
 Work Model::work_of_token() const {
   return completed(work());
@@ -149,7 +154,7 @@ Tensor origin_of(const Points& points, Level level) {
              : segment_mean(points.positions, level == Level::object ? points.objects : points.graphs);
 }
 
-Named PointsModel::operator()(const Input& input) {
+const Points& PointsModel::checked(const Input& input) const {
   require_no_cell("model input", *this, input);
   check_input(input, *this);
   const Points& points = std::get<Points>(input);
@@ -162,6 +167,11 @@ Named PointsModel::operator()(const Input& input) {
     require(q.level != Level::object || points.objects.rows() == points.nodes(), "model input: output '",
             q.name, "' belongs to objects, and the input has none");
   }
+  return points;
+}
+
+Named PointsModel::operator()(const Input& input) {
+  const Points& points = checked(input);
   Named outputs = forward(points);
   for (const auto& q : interface.outputs) {  // a point is an offset from where it belongs
     if (q.kind == Kind::vector && q.role == Role::point) {

@@ -14,6 +14,8 @@
 
 namespace weyl {
 
+struct BondGradient;  // ops/edges/bond_gradient.h
+
 /// What a file of another program says besides its weights. A member is empty where the file says nothing of it.
 struct ForeignRecord {
   Settings settings;               // its hyper_parameters
@@ -62,6 +64,11 @@ class Model : public Module {
  public:
   explicit Model(Interface interface) : interface(std::move(interface)) {}
   virtual Named operator()(const Input& input) = 0;
+  /// The energies of nodes whose sums over graphs are the model's one output, and their derivatives by bonds, of the nodes
+  /// that count, (N) bool, or all; worked out without autograd. Nothing where the model, or this input as things stand
+  /// (training, another device, many threads for few large graphs), has no such way: outputs are then to be
+  /// differentiated. The errors of operator().
+  virtual std::optional<BondGradient> bond_gradient(const Input& input, const Tensor& counts);
   Carrier carrier() const { return carrier_of(interface); }
   /// The symmetries that hold for every input.
   virtual Symmetry symmetry() const = 0;
@@ -121,6 +128,10 @@ class PointsModel : public Model {
   Named operator()(const Input& input) final;
   /// The network itself, on checked input. It returns outputs of role `point` as offsets.
   virtual Named forward(const Points& points) = 0;
+
+ protected:
+  /// The points of an input that operator() takes, or its errors.
+  const Points& checked(const Input& input) const;
 };
 
 /// The places (L, D) that points of a level are counted from: the positions of nodes, or the centroid of the nodes of

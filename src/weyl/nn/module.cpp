@@ -146,18 +146,28 @@ void Module::to(at::Device device) {
   train(training_);
 }
 
-at::ScalarType Module::dtype() const {
-  for (const auto& parameter : parameters()) {
-    if (parameter.tensor.is_floating_point()) {
-      return parameter.tensor.scalar_type();
+Tensor Module::first_tensor(bool floating) const {
+  for (const Parameter& parameter : own_) {
+    if (!floating || parameter.tensor.is_floating_point()) {
+      return parameter.tensor;
     }
   }
-  return at::kFloat;
+  for (const auto& [name, module] : children_) {
+    if (const Tensor found = module->first_tensor(floating); found.defined()) {
+      return found;
+    }
+  }
+  return {};
+}
+
+at::ScalarType Module::dtype() const {
+  const Tensor first = first_tensor(/*floating=*/true);
+  return first.defined() ? first.scalar_type() : at::kFloat;
 }
 
 at::Device Module::device() const {
-  const auto all = parameters();
-  return all.empty() ? at::Device(at::kCPU) : all.front().tensor.device();
+  const Tensor first = first_tensor(/*floating=*/false);
+  return first.defined() ? first.device() : at::Device(at::kCPU);
 }
 
 int64_t Module::freeze(std::string_view prefix) {

@@ -90,6 +90,7 @@ class Module {
 
  private:
   void collect(const std::string& prefix, std::vector<Parameter>& into) const;
+  Tensor first_tensor(bool floating) const;  // in the order of `parameters`
   int64_t freeze(std::string_view prefix, const std::string& at);
   static std::string below(const std::string& at, const std::string& child);
   std::vector<Parameter> own_;

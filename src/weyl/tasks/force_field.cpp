@@ -22,6 +22,7 @@
 #include "weyl/core/units.h"
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/autograd/differentiable.h"
+#include "weyl/ops/edges/bond_gradient.h"
 #include "weyl/tasks/error_law.h"
 #include "weyl/tasks/label_statistics.h"
 
@@ -206,6 +207,16 @@ ForceField::Answer ForceField::answer(Model& model, const Input& input, bool tra
   points.by_node = asked.energies || asked.owned.defined();
   require<ConfigError>(gradient || !asked.virials,
                        "force_field: virials of atoms need forces that are gradients of the energy");
+  const Tensor& owned = asked.owned;
+  require(!owned.defined() ||
+              (owned.dim() == 1 && owned.size(0) == points.nodes() && owned.scalar_type() == at::kBool),
+          "force_field: `owned` must be bool (", points.nodes(), "), got ",
+          owned.defined() ? owned.sizes() : at::IntArrayRef{});
+  if (gradient && !training && find_quantity(model.interface.outputs, kEnergy) != nullptr) {
+    if (const auto bonds = model.bond_gradient(points, owned)) {
+      return answer_of(*bonds, points, model.interface, asked);
+    }
+  }
   Answer result;
   const at::AutoGradMode mode(gradient || at::GradMode::is_enabled());
   Tensor positions, strain, strains;
@@ -232,7 +243,7 @@ ForceField::Answer ForceField::answer(Model& model, const Input& input, bool tra
   result.energy = found->second.select(1, 0).to(at::kDouble);
   result.reference = statistics_.energies(points, model.interface, /*prepared=*/model.training());
   if (points.by_node) {
-    sum_energies(result, points, asked.owned);
+    sum_energies(result, points, owned);
   }
   if (options_.forces == ForceSource::direct) {
     const auto forces = outputs.find(kForces);
@@ -261,6 +272,25 @@ ForceField::Answer ForceField::answer(Model& model, const Input& input, bool tra
   return result;
 }
 
+ForceField::Answer ForceField::answer_of(const BondGradient& bonds, const Points& points,
+                                         const Interface& interface, const Asked& asked) const {
+  Answer result;
+  result.energy = bonds.energies.to(at::kDouble);
+  result.reference = statistics_.energies(points, interface, /*prepared=*/false);
+  if (points.by_node) {
+    sum_energies(result, points, asked.owned);
+  } else {
+    result.energy = sum_nodes(result.energy, points.graphs);
+  }
+  result.forces = forces_of(bonds);
+  if (gives_stress(asked)) {
+    result.volume = cell_volumes(points);
+    result.virial = points.cell.defined() ? slopes_by_strain(bonds) : Tensor();
+  }
+  result.slopes = asked.virials ? slopes_by_node_strains(bonds) : Tensor();
+  return result;
+}
+
 void ForceField::sum_energies(Answer& answer, const Points& points, const Tensor& owned) const {
   require<ConfigError>(
       !options_.pooled && answer.energy.size(0) == points.nodes(),
@@ -270,8 +300,6 @@ void ForceField::sum_energies(Answer& answer, const Points& points, const Tensor
   answer.references = statistics_.energies_of_nodes(points);
   Tensor energies = answer.energies;
   if (owned.defined()) {
-    require(owned.dim() == 1 && owned.size(0) == points.nodes() && owned.scalar_type() == at::kBool,
-            "force_field: `owned` must be bool (", points.nodes(), "), got ", owned.sizes());
     const Tensor counts = to_device(owned, energies.device());
     energies = energies * counts;
     answer.reference = sum_nodes(answer.references * counts, points.graphs);

@@ -80,6 +80,9 @@ class ForceField : public Task {
   };
   bool gives_stress(const Asked& asked) const;
   Answer answer(Model& model, const Input& input, bool training, const Asked& asked) const;
+  /// The same from a derivative that was worked out without autograd.
+  Answer answer_of(const BondGradient& bonds, const Points& points, const Interface& interface,
+                   const Asked& asked) const;
   /// From the energies of nodes that a model gave in place of `answer.energy`: that sum, and what atoms have of it.
   void sum_energies(Answer& answer, const Points& points, const Tensor& owned) const;
   Named in_units(const Answer& answer) const;

@@ -14,18 +14,6 @@ struct Operands {
   const T *a, *b, *c, *d;
 };
 
-/// f(whole, k, numbers left) for the vectors of a row.
-template <class T, class F>
-inline void along(int64_t length, const F& f) {
-  int64_t k = 0;
-  for (; k + lanes<T> <= length; k += lanes<T>) {
-    f.template operator()<true>(k, length - k);
-  }
-  if (k < length) {
-    f.template operator()<false>(k, length - k);
-  }
-}
-
 template <class T, bool add, bool two>
 inline void product(const EdgeStep& s, const Operands<T>& o) {
   for (int64_t x = 0; x < s.components; ++x) {

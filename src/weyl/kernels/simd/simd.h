@@ -126,6 +126,18 @@ inline void put(T* p, Vec<T> v, int64_t left) {
   whole ? store(p, v) : store_part(p, v, left);
 }
 
+/// f(whole, k, numbers left) for the vectors of a row.
+template <class T, class F>
+inline void along(int64_t length, const F& f) {
+  int64_t k = 0;
+  for (; k + lanes<T> <= length; k += lanes<T>) {
+    f.template operator()<true>(k, length - k);
+  }
+  if (k < length) {
+    f.template operator()<false>(k, length - k);
+  }
+}
+
 /// Arrays of numbers: zeros, and a copy of one that does not overlap.
 template <class T>
 inline void clear(T* p, int64_t count) {

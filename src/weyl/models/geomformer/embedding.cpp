@@ -132,14 +132,20 @@ Tensor Embedding::from_neighbours(const Neighbourhood& near, const Tensor& types
                      {near.apart, near.envelope, types})[0]);
 }
 
+Tensor Embedding::of_features(const Points& points, const Interface& interface) const {
+  if (!features_) {
+    return {};
+  }
+  // Types come from a table here, not as one-hot columns.
+  const Tensor scalars = input_values(points, interface).scalars;
+  return (*features_)(scalars.narrow(1, interface.types, scalars.size(1) - interface.types));
+}
+
 StreamAttention::Streams Embedding::operator()(const Points& points, const Interface& interface,
                                                const Neighbourhood& near) const {
   Tensor inv = embedded(points, near);
-  // Types come from a table here: nobody needs their one-hot columns where there is nothing beside them.
-  const InputValues values = features_ || vectors_ > 0 ? input_values(points, interface) : InputValues{};
   if (features_) {
-    inv = inv +
-          (*features_)(values.scalars.narrow(1, interface.types, values.scalars.size(1) - interface.types));
+    inv = inv + of_features(points, interface);
   }
   const Tensor types =
       points.types.defined() ? points.types : at::zeros({points.nodes()}, near.edges.centre.options());
@@ -151,8 +157,9 @@ StreamAttention::Streams Embedding::operator()(const Points& points, const Inter
   if (local_.map) {
     add(from_neighbours(near, types));
   }
+  const Tensor vectors = vectors_ > 0 ? input_values(points, interface).vectors : Tensor();
   for (int64_t v = 0; v < vectors_; ++v) {
-    const Polar found = polar(values.vectors.select(1, v));
+    const Polar found = polar(vectors.select(1, v));
     add(found.direction.unsqueeze(2) * of_vectors_[v](found.length, types).unsqueeze(1));
   }
   if (!equ.defined()) {

@@ -21,6 +21,8 @@ class Embedding : public Module {
   Embedding(const Options& options, const Interface& interface, bool positions, bool features);
   StreamAttention::Streams operator()(const Points& points, const Interface& interface,
                                       const Neighbourhood& near) const;
+  /// What scalar features add to the invariant stream (N, d); undefined: nothing.
+  Tensor of_features(const Points& points, const Interface& interface) const;
   Work work(const Around& around) const;  // of one node
   /// Whether the vectors that it gives depend on parameters, or are zero.
   bool gives_vectors() const { return position_.map || local_.map || vectors_ > 0; }

@@ -139,6 +139,21 @@ Named Geomformer::forward(const Points& points) {
   return outputs;
 }
 
+std::optional<BondGradient> Geomformer::bond_gradient(const Input& input, const Tensor& counts) {
+  if (training() || UseReferences::active() || WithoutBondGradients::active()) {
+    return {};
+  }
+  const at::NoGradGuard values_alone;
+  const auto plan = plan_.get(training(), {}, [&] { return message_plan(options, interface, parameters()); });
+  if (plan == nullptr) {
+    return {};
+  }
+  const Points& points = checked(input);
+  return plan->takes(points)
+             ? std::optional((*plan)(points, towers_[0].embedding->of_features(points, interface), counts))
+             : std::nullopt;
+}
+
 Symmetry Geomformer::symmetry() const {
   using Of = Claim::Of;
   Symmetry symmetry;

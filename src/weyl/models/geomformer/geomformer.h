@@ -3,7 +3,9 @@
 #include "weyl/models/geomformer/block.h"
 #include "weyl/models/geomformer/embedding.h"
 #include "weyl/models/geomformer/head.h"
+#include "weyl/models/geomformer/message_plan.h"
 #include "weyl/models/model.h"
+#include "weyl/nn/derived.h"
 
 namespace weyl::geomformer {
 
@@ -28,6 +30,8 @@ class Geomformer : public PointsModel {
   using Options = geomformer::Options;
   Geomformer(const Options& options, const Interface& interface);
   Named forward(const Points& points) override;
+  /// By hand for the forms that message_plan.h covers, as long as one thread has enough to do.
+  std::optional<BondGradient> bond_gradient(const Input& input, const Tensor& counts) override;
   Symmetry symmetry() const override;
   /// As if outputs read both streams. Of several `rounds` all count as the first.
   Work work() const override;
@@ -50,13 +54,15 @@ class Geomformer : public PointsModel {
   StreamAttention::Streams run(const Tower& tower, const Points& points, const Neighbourhood& near,
                                const Tensor& bias) const;
   Named once(const Points& points) const;
+  void mode_changed() override { plan_.drop(); }
   Work work_of_biases() const;  // of a node and a round
 
   std::shared_ptr<PairGeometry> geometry_;
   std::shared_ptr<StructuralBias> bias_;
   std::vector<Tower> towers_;
-  std::vector<std::shared_ptr<Output>> heads_;  // in the order of the outputs
-  const Quantity* moved_ = nullptr;             // the output that moves the nodes between rounds
+  std::vector<std::shared_ptr<Output>> heads_;             // in the order of the outputs
+  const Quantity* moved_ = nullptr;                        // the output that moves the nodes between rounds
+  DerivedValue<std::shared_ptr<const MessagePlan>> plan_;  // null: this form has none
 };
 
 }  // namespace weyl::geomformer

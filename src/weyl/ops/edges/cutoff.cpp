@@ -5,6 +5,7 @@
 #include <ATen/ops/exp.h>
 #include <ATen/ops/pow.h>
 
+#include <cmath>
 #include <numbers>
 
 #include "weyl/core/check.h"
@@ -41,6 +42,31 @@ at::Tensor cutoff_weights(const at::Tensor& d, CutoffLaw law, double upper, doub
       const at::Tensor ended = outside | (ratio >= 1);
       const at::Tensor x = ratio.masked_fill(ended, 0);
       return at::exp(1 - (1 - x * x).reciprocal()).masked_fill(ended, 0);
+    }
+  }
+  return {};
+}
+
+CutoffWeight cutoff_weight(double d, CutoffLaw law, double upper, double lower, int64_t power) {
+  const double x = d / upper;
+  if (x >= 1 || (lower > 0 && d <= lower)) {
+    return {};
+  }
+  switch (law) {
+    case CutoffLaw::cosine: {
+      const double rate = (lower > 0 ? 2 : 1) * std::numbers::pi / (upper - lower), sign = lower > 0 ? -1 : 1;
+      return {(1 + sign * std::cos((d - lower) * rate)) * 0.5,
+              -sign * rate * 0.5 * std::sin((d - lower) * rate)};
+    }
+    case CutoffLaw::polynomial: {
+      const auto p = static_cast<double>(power);
+      const double bracket = (x * (-p * (p + 1) / 2) + p * (p + 2)) * x - (p + 1) * (p + 2) / 2;
+      const double lowered = std::pow(x, p - 1), rest = 1 - x;
+      return {1 + lowered * x * bracket, -0.5 * p * (p + 1) * (p + 2) * lowered * rest * rest / upper};
+    }
+    case CutoffLaw::smooth: {
+      const double rest = 1 - x * x, value = std::exp(1 - 1 / rest);
+      return {value, -2 * x / (rest * rest) * value / upper};
     }
   }
   return {};

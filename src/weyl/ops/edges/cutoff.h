@@ -28,4 +28,10 @@ constexpr auto names_of(CutoffLaw) {
 at::Tensor cutoff_weights(const at::Tensor& d, CutoffLaw law, double upper, double lower = 0,
                           int64_t power = 6);
 
+/// The same of one length, with its slope.
+struct CutoffWeight {
+  double value = 0, slope = 0;
+};
+CutoffWeight cutoff_weight(double d, CutoffLaw law, double upper, double lower = 0, int64_t power = 6);
+
 }  // namespace weyl
