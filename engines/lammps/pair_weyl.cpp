@@ -449,14 +449,11 @@ void PairWeyl::add(size_t member, bool watched) {
     eng_vdwl += factor * energy_;
   }
   for (size_t k = 0; k < count; ++k) {
-    if (owned_[k] == 0 && !with.gradient_forces) {
-      continue;  // what it says of forces on ghosts is another rank's to say
-    }
     const int i = atoms_[k];
     for (int d = 0; d < 3; ++d) {
       atom->f[i][d] += factor * forces_[3 * k + d];
     }
-    if (eflag_atom && owned_[k] != 0) {
+    if (eflag_atom) {
       eatom[i] += factor * energies_[k];
     }
     if (watched) {

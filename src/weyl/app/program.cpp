@@ -17,7 +17,6 @@
 #include "weyl/app/engine.h"
 #include "weyl/app/terminal/exit_codes.h"
 #include "weyl/app/terminal/log.h"
-#include "weyl/app/terminal/report_torch.h"
 #include "weyl/app/terminal/signals.h"
 #include "weyl/app/terminal/visible_output.h"
 #include "weyl/app/verbs/verbs.h"
@@ -98,7 +97,7 @@ int run_command(const std::vector<std::string>& arguments, const Systems& system
         },
         *parsed.command);
   } catch (const std::exception& error) {
-    return report_torch(error);
+    return report(error);
   }
 }
 

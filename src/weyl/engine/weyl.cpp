@@ -9,7 +9,6 @@
 #include <cmath>
 #include <limits>
 #include <memory>
-#include <new>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,10 +16,10 @@
 
 #include "weyl/carriers/atoms_frame.h"
 #include "weyl/carriers/tensor_format.h"
-#include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
 #include "weyl/core/element_type.h"
 #include "weyl/core/elements.h"
+#include "weyl/core/fault.h"
 #include "weyl/core/json.h"
 #include "weyl/core/units.h"
 #include "weyl/core/version.h"
@@ -48,34 +47,36 @@ namespace {
 
 thread_local std::string last_error;
 
+weyl_status status_of(Fault::Kind kind) {
+  switch (kind) {
+    case Fault::Kind::usage:
+      return WEYL_USAGE;
+    case Fault::Kind::shape:
+    case Fault::Kind::data:
+      return WEYL_DATA;
+    case Fault::Kind::memory:
+      return WEYL_MEMORY;
+    case Fault::Kind::failed:
+      break;
+  }
+  return WEYL_FAILED;
+}
+
 /// Runs a call; what it throws becomes a status and a line.
 template <class F>
 weyl_status guarded(const F& call) noexcept {
-  const auto failed = [](weyl_status status, const char* line) {
-    try {
-      last_error = line;
-      const size_t end = last_error.find('\n');  // LibTorch adds a stack
-      last_error.resize(std::min(last_error.size(), end));
-    } catch (...) {  // no memory for the line
-      last_error.clear();
-    }
-    return status;
-  };
   try {
-    call();
-    return WEYL_OK;
-  } catch (const ConfigError& error) {
-    return failed(WEYL_USAGE, error.what());
-  } catch (const MemoryError& error) {
-    return failed(WEYL_MEMORY, error.what());
-  } catch (const Error& error) {
-    return failed(WEYL_DATA, error.what());
-  } catch (const std::bad_alloc&) {
-    return failed(WEYL_MEMORY, "there is not enough memory");
-  } catch (const std::exception& error) {
-    return failed(WEYL_FAILED, error.what());
-  } catch (...) {
-    return failed(WEYL_FAILED, "an unknown error");
+    try {
+      call();
+      return WEYL_OK;
+    } catch (const std::exception& error) {
+      Fault fault = fault_of(error);
+      last_error = std::move(fault.line);
+      return status_of(fault.kind);
+    }
+  } catch (...) {  // no memory for the line, or no exception of the standard's
+    last_error.clear();
+    return WEYL_FAILED;
   }
 }
 
@@ -85,13 +86,9 @@ void require_given(const void* pointer, const char* call, const char* name) {
 
 /// In Angstrom; nothing where there is none, or lengths have no unit.
 std::optional<double> reach_of(const Predictor& predictor) {
-  const auto reach = predictor.model().reach();
+  const auto reach = predictor.reach();
   const std::string& unit = predictor.interface().length_unit;
   return reach && !unit.empty() ? std::optional(*reach * unit_factor(unit, "Angstrom")) : std::nullopt;
-}
-
-bool gives_gradient_forces(const Predictor& predictor) {
-  return predictor.task() != nullptr && !predictor.task()->differentiated_by().empty();
 }
 
 Json info_of(const weyl_model& model, const std::vector<std::string>& paths) {
@@ -108,7 +105,7 @@ Json info_of(const weyl_model& model, const std::vector<std::string>& paths) {
                   .set("outputs", quantities_json(predictor.outputs()))
                   .set("elements", Json::array(predictor.interface().elements))
                   .set("length_unit", predictor.interface().length_unit)
-                  .set("gradient_forces", gives_gradient_forces(predictor))
+                  .set("gradient_forces", predictor.gradient_forces())
                   .set("exact", Json::array(summary.exact))
                   .set("trained_on", summary.recipe)
                   .set("notes", Json::array(predictor.notes()));
@@ -196,8 +193,9 @@ void put(const EnergyAndForces& found, size_t atoms, const weyl_results& to) {
 void compute(const weyl_model& model, std::span<const weyl_atoms> atoms, const uint8_t* owned,
              std::span<const weyl_results> results, const char* call) {
   const Predictor& predictor = model.predictor;
-  Asked asked;
+  Asked asked{.forces = false};
   for (const weyl_results& wanted : results) {
+    asked.forces = asked.forces || wanted.forces != nullptr || wanted.forces_std != nullptr;
     asked.stress = asked.stress || wanted.stress != nullptr;
     asked.energies = asked.energies || wanted.energies != nullptr;
     asked.virials = asked.virials || wanted.virials != nullptr;
@@ -209,7 +207,7 @@ void compute(const weyl_model& model, std::span<const weyl_atoms> atoms, const u
                          name, ": its forces are no derivatives of the energy, or it has none");
   }
   require<ConfigError>(
-      !asked.virials || predictor.model().reach().has_value(), call,
+      !asked.virials || predictor.reach().has_value(), call,
       ": the model gives no virials of atoms, which need one whose atoms see no farther than a cut-off");
   std::vector<AtomsFrame> frames;
   for (const weyl_atoms& sample : atoms) {
@@ -217,7 +215,7 @@ void compute(const weyl_model& model, std::span<const weyl_atoms> atoms, const u
   }
   if (owned != nullptr) {
     require<ConfigError>(
-        predictor.model().reach().has_value(), call,
+        predictor.reach().has_value(), call,
         ": needs a model whose atoms see no farther than a cut-off: of others every atom is needed");
     std::vector<int64_t> counted(owned, owned + atoms.front().count);
     asked.owned = at::tensor(counted, at::kLong).ne(0);
@@ -257,7 +255,7 @@ std::unique_ptr<weyl_tensors> predicted(const Predictor& predictor, const NamedT
   TensorFile file = read_tensors(inputs, schema_of(predictor.interface()), "weyl_predict");
   PredictionTensors gathered(predictor);
   gathered.add_all(std::make_shared<InMemory>(std::move(file.batch), std::move(file.schema)), "weyl_predict",
-                   gradient ? "weyl_predict" : "");
+                   gradient ? "weyl_predict: gradient" : "");
   auto result = std::make_unique<weyl_tensors>();
   for (auto& [name, tensor] : gathered.done()) {
     result->names.push_back(name);
@@ -334,7 +332,7 @@ WEYL_EXPORT int weyl_gradient_forces(const weyl_model* model) {
   int gradient = 0;
   guarded([&] {
     require_given(model, "weyl_gradient_forces", "model");
-    gradient = weyl::gives_gradient_forces(model->predictor) ? 1 : 0;
+    gradient = model->predictor.gradient_forces() ? 1 : 0;
   });
   return gradient;
 }

@@ -36,26 +36,27 @@ typedef enum {
 int weyl_api_version(void);
 const char* weyl_version(void); /* "0.2.0" */
 
-/* What was wrong with the last call of this thread that did not return WEYL_OK; "" before. Stays until the next call. */
+/* What was wrong with the last call of this thread that did not return WEYL_OK; "" before. Stays until the next such call. */
 const char* weyl_last_error(void);
 
 /* A trained model, or several of the same inputs, whose predictions are then means (a committee). */
 typedef struct weyl_model weyl_model;
 
 /* `paths`: run folders or model files. `dtype`: "float32" or "float64" in which the model computes, NULL for the file's.
- * `threads`: above 0, how many threads LibTorch computes with, in the whole process and from now on; 0 leaves it as it is.
- * Refuses another LibTorch in the process than the library was built with. */
+ * `threads`: above 0, how many threads LibTorch computes with from now on, in this thread and in all that have not computed
+ * yet; 0 leaves it as it is. Above 1, a child process of fork() cannot compute. Refuses another LibTorch in the process than
+ * the library was built with, as far as the files beside it say which it is. */
 weyl_status weyl_load(const char* const* paths, size_t count, const char* dtype, int threads,
                       weyl_model** model);
 void weyl_free(weyl_model* model); /* NULL is nothing */
 
-/* One JSON object: weyl_version, models, dtype, system, carrier, inputs, outputs (name, level, kind, channels, unit),
+/* One JSON object: weyl_version, models, dtype, system, task, carrier, inputs, outputs (name, level, kind, channels, unit),
  * elements, length_unit, reach, gradient_forces, exact (symmetries), trained_on, notes. Belongs to the model. */
 const char* weyl_info(const weyl_model* model);
 
 /* Atomic numbers of the elements that the model knows: how many, and the first `room` of them into `numbers` (or NULL). */
 size_t weyl_elements(const weyl_model* model, int32_t* numbers, size_t room);
-/* How far in Angstrom an atom can change what is said of another; -1 where there is no such distance. */
+/* How far in Angstrom an atom can change what any of the models says of another; -1 where there is no such distance. */
 double weyl_reach(const weyl_model* model);
 /* 1 where forces are derivatives of the energy; else they do not conserve it, and there is no stress. */
 int weyl_gradient_forces(const weyl_model* model);
@@ -78,7 +79,7 @@ typedef struct {
   double* energy;     /* 1 */
   double* forces;     /* (count, 3) eV/Angstrom */
   double* stress;     /* (3, 3) eV/Angstrom^3, positive under tension */
-  double* energies;   /* (count) of atoms; their sum is the energy */
+  double* energies;   /* (count) of atoms; their sum is the energy; 0 of atoms that are not owned */
   double* virials;    /* (count, 3, 3) eV of atoms; their sum is -volume times the stress */
   double* energy_std; /* standard deviations over the models, divided by their number: 1 */
   double* forces_std; /* (count, 3), number by number */
@@ -89,8 +90,8 @@ weyl_status weyl_compute(const weyl_model* model, const weyl_atoms* atoms, const
 weyl_status weyl_compute_batch(const weyl_model* model, size_t samples, const weyl_atoms* atoms,
                                const weyl_results* results);
 /* A part of a larger system: `owned` (count) is not 0 for the atoms whose energies are summed. The others, within the reach
- * of these, only feel their forces, which belong to the atoms that they are images or copies of. For models that have a
- * reach. */
+ * of these, only feel their forces, which belong to the atoms that they are images or copies of; forces that are no
+ * derivatives they do not feel (0). For models that have a reach. */
 weyl_status weyl_compute_cluster(const weyl_model* model, const weyl_atoms* atoms, const uint8_t* owned,
                                  const weyl_results* results);
 
@@ -105,7 +106,7 @@ typedef struct {
 } weyl_tensor;
 typedef struct weyl_tensors weyl_tensors;
 
-/* `gradient`: not 0 for the tensor `gradient` too, the derivatives of the model's own scalars of graphs by positions. */
+/* Tensors that the model does not read are passed over. `gradient`: not 0 for the tensor `gradient` too, the derivatives of the model's own scalars of graphs by positions. */
 weyl_status weyl_predict(const weyl_model* model, const weyl_tensor* inputs, size_t count, int gradient,
                          weyl_tensors** outputs);
 size_t weyl_tensors_count(const weyl_tensors* tensors);

@@ -68,14 +68,23 @@ std::vector<Place> inet_places(const std::string& given) {
   return places;
 }
 
-/// A descriptor that is connected, or -1 and the reason in errno.
-int connected(const Place& place) {
-  const int descriptor = socket(place.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  if (descriptor >= 0 &&
-      connect(descriptor, reinterpret_cast<const sockaddr*>(&place.address), place.size) != 0) {
-    const int reason = errno;
+/// A descriptor that is connected, or -1 and the reason. Takes a fifth of a second at most.
+int connected(const Place& place, int& reason) {
+  const int descriptor = socket(place.address.ss_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (descriptor < 0) {
+    reason = errno;
+    return -1;
+  }
+  const bool at_once =
+      connect(descriptor, reinterpret_cast<const sockaddr*>(&place.address), place.size) == 0;
+  reason = at_once ? 0 : errno;
+  pollfd ready{descriptor, POLLOUT, 0};
+  if (reason == EINPROGRESS && poll(&ready, 1, 200) > 0) {
+    socklen_t size = sizeof reason;
+    getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &reason, &size);
+  }
+  if (reason != 0) {
     close(descriptor);
-    errno = reason;
     return -1;
   }
   return descriptor;
@@ -92,8 +101,7 @@ Socket::Socket(const std::string& address, std::function<bool()> stop)
   int reason = 0;
   while (descriptor_ < 0 && std::chrono::steady_clock::now() < end) {
     for (const Place& place : places) {
-      descriptor_ = descriptor_ < 0 ? connected(place) : descriptor_;
-      reason = errno;
+      descriptor_ = descriptor_ < 0 ? connected(place, reason) : descriptor_;
     }
     if (stop_()) {
       throw Interrupted();
@@ -118,11 +126,11 @@ Socket::~Socket() {
 
 void Socket::wait_for(short event) const {
   pollfd ready{descriptor_, event, 0};
-  while (poll(&ready, 1, 200) <= 0) {  // a signal may come just before it waits
+  do {  // asked before each wait, too: who is asked continually never waits
     if (stop_()) {
       throw Interrupted();
     }
-  }
+  } while (poll(&ready, 1, 200) <= 0);
 }
 
 bool Socket::read(std::span<std::byte> into) {

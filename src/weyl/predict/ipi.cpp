@@ -148,6 +148,7 @@ class Driver {
                        longest_text, " bytes, says ", length);
     std::string said(static_cast<size_t>(length), ' ');
     read(std::as_writable_bytes(std::span(said)));
+    at_once_ = 1;
     constexpr std::string_view key = "batch_size:";
     const size_t at = said.find(key);
     if (at != std::string::npos) {

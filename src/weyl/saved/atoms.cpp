@@ -158,18 +158,36 @@ void require_finite(const std::vector<double>& numbers, const char* name, const 
                      name, "' must be finite, got NaN or infinity (float64 may help)");
 }
 
+Points points_for(const Predictor& predictor, std::span<const AtomsFrame> samples) {
+  const Interface& interface = predictor.interface();
+  require<ConfigError>(carrier_of(interface) == Carrier::points && !interface.elements.empty(), kWhere,
+                       ": the model must be of points whose types are elements");
+  const SavedModel& saved = predictor.saved();
+  return points_of(samples, interface, states_told(saved.recipe.states, interface, saved.trained_on.states));
+}
+
+std::vector<Quantity> outputs_of(const Predictor& predictor, const Asked& asked) {
+  std::vector<Quantity> outputs = predictor.outputs(asked);
+  wanted(outputs, "energy");
+  if (asked.forces) {
+    wanted(outputs, "forces");
+  }
+  return outputs;
+}
+
 }  // namespace
+
+void require_known(const Predictor& predictor, const AtomsFrame& atoms, const Asked& asked) {
+  outputs_of(predictor, asked);
+  points_for(predictor, {&atoms, 1});
+}
 
 std::vector<EnergyAndForces> energies_and_forces(const Predictor& predictor,
                                                  std::span<const AtomsFrame> samples, const Asked& asked) {
   const Interface& interface = predictor.interface();
-  require<ConfigError>(carrier_of(interface) == Carrier::points && !interface.elements.empty(), kWhere,
-                       ": the model must be of points whose types are elements");
-  const std::vector<Quantity> outputs = predictor.outputs(asked);
-  const Quantity &energy = wanted(outputs, "energy"), &forces = wanted(outputs, "forces");
-  const SavedModel& saved = predictor.saved();
-  const Points points =
-      points_of(samples, interface, states_told(saved.recipe.states, interface, saved.trained_on.states));
+  const std::vector<Quantity> outputs = outputs_of(predictor, asked);
+  const Points points = points_for(predictor, samples);
+  const Quantity& energy = wanted(outputs, "energy");
   const std::string coincident = coincident_atoms(points, interface);
   require<DataError>(coincident.empty(), kWhere, ": ", coincident);
   const Named predictions = predictor(points, asked);
@@ -189,7 +207,7 @@ std::vector<EnergyAndForces> energies_and_forces(const Predictor& predictor,
     const auto maybe = [&](const char* name, const char* unit) {
       return of(find_quantity(outputs, name) != nullptr ? &wanted(outputs, name) : nullptr, unit);
     };
-    return Numbers{of(&energy, "eV"), of(&forces, "eV/Angstrom"), maybe("stress", "eV/Angstrom^3"),
+    return Numbers{of(&energy, "eV"), maybe("forces", "eV/Angstrom"), maybe("stress", "eV/Angstrom^3"),
                    maybe("energies", "eV"), maybe("virials", "eV")};
   };
   const Numbers values = numbers("");

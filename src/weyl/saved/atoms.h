@@ -13,7 +13,7 @@ namespace weyl {
 /// What a potential predicts for atoms, in eV and Angstrom.
 struct EnergyAndForces {
   double energy = 0;           // eV
-  std::vector<double> forces;  // (N, 3) eV/Angstrom
+  std::vector<double> forces;  // (N, 3) eV/Angstrom; empty where they are not asked for
   /// (3, 3) eV/Angstrom^3, where it is asked for, forces are gradients and the atoms have a volume.
   std::optional<std::array<double, 9>> stress;
   std::vector<double> energies;  // (N) eV, where they are asked for
@@ -34,7 +34,7 @@ struct EnergyAndForces {
 /// `owned` tells apart the atoms of a program's own domain and those that are there because the others see them, so that
 /// energies of domains add up: an atom needs all others within the model's reach (Model::reach).
 ///
-/// ConfigError: the model gives no energy or no forces, or not what is asked for; has unknown units, or has a feature that
+/// ConfigError: the model gives no energy, or not what is asked for; has unknown units, or has a feature that
 /// is not a number of the whole system. DataError: no atoms; an element that the model does not know; pbc without a cell
 /// that spans its periods; a position that is not finite; two atoms at one place (carriers/coincident_atoms.h); a feature
 /// that the frame does not have; a prediction that is not finite. ShapeError: not three coordinates for each atom.
@@ -46,5 +46,8 @@ EnergyAndForces energy_and_forces(const Predictor& predictor, const AtomsFrame& 
 std::vector<EnergyAndForces> energies_and_forces(const Predictor& predictor,
                                                  std::span<const AtomsFrame> samples,
                                                  const Asked& asked = {});
+
+/// The errors of energy_and_forces that do not depend on where the atoms are: outputs, elements, features, periods.
+void require_known(const Predictor& predictor, const AtomsFrame& atoms, const Asked& asked = {});
 
 }  // namespace weyl

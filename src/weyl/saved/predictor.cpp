@@ -121,6 +121,18 @@ std::vector<Quantity> Predictor::outputs(const Asked& asked) const {
   return others_.empty() ? own_outputs(asked) : ensemble_outputs(own_outputs(asked));
 }
 
+std::optional<double> Predictor::reach() const {
+  std::optional<double> farthest = model().reach();
+  for (const Quantity& q : interface().outputs) {
+    farthest = q.level == Level::graph && !q.extensive ? std::nullopt : farthest;
+  }
+  for (const Predictor& other : others_) {
+    const auto reach = other.reach();
+    farthest = farthest && reach ? std::optional(std::max(*farthest, *reach)) : std::nullopt;
+  }
+  return farthest;
+}
+
 Named Predictor::operator()(const Input& input, const Asked& asked) const {
   if (others_.empty()) {
     return alone(input, {}, asked);
@@ -237,9 +249,7 @@ int64_t Predictor::each(std::shared_ptr<const Dataset> data, const std::string& 
 }
 
 SamplesWithoutAxes Predictor::without_axes() const {
-  const auto of = [](const Predictor& p) {
-    return SamplesWithoutAxes(p.model(), p.task() != nullptr && !p.task()->differentiated_by().empty());
-  };
+  const auto of = [](const Predictor& p) { return SamplesWithoutAxes(p.model(), p.gradient_forces()); };
   SamplesWithoutAxes axes = of(*this);
   for (const Predictor& other : others_) {
     axes = axes.counts() ? axes : of(other);

@@ -59,6 +59,11 @@ class Predictor {
   const std::vector<Quantity>& outputs() const { return outputs_; }
   /// Those and what is asked for (Task::predictions_asked).
   std::vector<Quantity> outputs(const Asked& asked) const;
+  /// How far a node can change what is said of another by any of the models, in their unit of length: the largest of
+  /// Model::reach. Nothing where one has none, or says a mean over all nodes.
+  std::optional<double> reach() const;
+  /// Whether forces are derivatives of the energy.
+  bool gradient_forces() const { return task() != nullptr && !task()->differentiated_by().empty(); }
   /// What everyone who uses the predictions must know, a sentence each.
   std::vector<std::string> notes() const;
   /// A sentence that says what precision is lost, where the model computes in float32, is not exact under translations,

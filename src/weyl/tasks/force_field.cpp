@@ -154,7 +154,7 @@ bool ForceField::gives_stress(const Asked& asked) const {
 std::vector<Quantity> ForceField::predictions_asked(const Interface& model, const Asked& asked) const {
   const std::string per_length = force_unit(model);
   std::vector<Quantity> result{energy_quantity(unit_of(model.outputs, kEnergy), !options_.pooled)};
-  if (options_.forces != ForceSource::none) {
+  if (options_.forces != ForceSource::none && asked.forces) {
     result.push_back(forces_quantity(per_length));
   }
   if (gives_stress(asked)) {
@@ -202,10 +202,11 @@ void ForceField::load(const NamedTensors& state) {
 
 ForceField::Answer ForceField::answer(Model& model, const Input& input, bool training,
                                       const Asked& asked) const {
-  const bool gradient = options_.forces == ForceSource::gradient, stress = gives_stress(asked);
+  const bool derivatives = options_.forces == ForceSource::gradient, stress = gives_stress(asked),
+             gradient = derivatives && (asked.forces || stress || asked.virials);
   Points points = force_field_points(input);
   points.by_node = asked.energies || asked.owned.defined();
-  require<ConfigError>(gradient || !asked.virials,
+  require<ConfigError>(derivatives || !asked.virials,
                        "force_field: virials of atoms need forces that are gradients of the energy");
   const Tensor& owned = asked.owned;
   require(!owned.defined() ||
@@ -245,10 +246,13 @@ ForceField::Answer ForceField::answer(Model& model, const Input& input, bool tra
   if (points.by_node) {
     sum_energies(result, points, owned);
   }
-  if (options_.forces == ForceSource::direct) {
+  if (options_.forces == ForceSource::direct && asked.forces) {
     const auto forces = outputs.find(kForces);
     require(forces != outputs.end(), "force_field: the model has no output 'forces'");
     result.forces = forces->second.select(1, 0);
+    if (owned.defined()) {  // those of the others follow from what is not all there
+      result.forces = result.forces * to_device(owned, result.forces.device()).unsqueeze(1);
+    }
   }
   if (!gradient) {
     return result;
@@ -298,24 +302,24 @@ void ForceField::sum_energies(Answer& answer, const Points& points, const Tensor
       "over frames");
   answer.energies = answer.energy;
   answer.references = statistics_.energies_of_nodes(points);
-  Tensor energies = answer.energies;
   if (owned.defined()) {
-    const Tensor counts = to_device(owned, energies.device());
-    energies = energies * counts;
-    answer.reference = sum_nodes(answer.references * counts, points.graphs);
+    const Tensor counts = to_device(owned, answer.energies.device());
+    answer.energies = answer.energies * counts;
+    answer.references = answer.references * counts;
+    answer.reference = sum_nodes(answer.references, points.graphs);
   } else {
     const Tensor constant = answer.reference - sum_nodes(answer.references, points.graphs);
     answer.references =
         answer.references + spread(constant / counts_of(points.graphs, constant), points.graphs);
   }
-  answer.energy = sum_nodes(energies, points.graphs);
+  answer.energy = sum_nodes(answer.energies, points.graphs);
 }
 
-Named ForceField::in_units(const Answer& answer) const {
+Named ForceField::in_units(const Answer& answer, const Asked& asked) const {
   const double scale = statistics_.scale();
   const auto said = [&](const Tensor& y) { return y.detach().to(at::kDouble) * scale; };
   Named result{{kEnergy, (said(answer.energy) + answer.reference).unsqueeze(1)}};
-  if (answer.forces.defined()) {
+  if (answer.forces.defined() && asked.forces) {
     result[kForces] = said(answer.forces).unsqueeze(1);
   }
   if (answer.volume.defined()) {
@@ -401,7 +405,7 @@ Named ForceField::predict(Model& model, const Batch& batch) const {
 }
 
 Named ForceField::predict_asked(Model& model, const Batch& batch, const Asked& asked) const {
-  return in_units(answer(model, batch.input, false, asked));
+  return in_units(answer(model, batch.input, false, asked), asked);
 }
 
 std::string ForceField::differentiated_by() const {

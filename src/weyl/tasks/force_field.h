@@ -57,7 +57,8 @@ class ForceField : public Task {
   /// `energies` and `virials` are those of single atoms. The sum of the energies is `energy`, but for the constant of
   /// imported weights where atoms are `owned`, which belongs to the whole. `virials` are the derivatives of the energy by
   /// strains of the edges at an atom, half to each end, with the sign of a virial: their sum is -volume times the stress.
-  /// ConfigError: a stress or virials of forces that are no gradients; energies of atoms of an energy that is pooled, or of
+  /// Where atoms are owned, energies, and forces that are no gradients, of the others are 0.
+  /// ConfigError: virials of forces that are no gradients; energies of atoms of an energy that is pooled, or of
   /// a model that gives none (framed_model.h); virials of a model without a `reach`.
   Named predict_asked(Model& model, const Batch& batch, const Asked& asked) const override;
   std::vector<std::string> notes() const override;
@@ -85,7 +86,7 @@ class ForceField : public Task {
                    const Asked& asked) const;
   /// From the energies of nodes that a model gave in place of `answer.energy`: that sum, and what atoms have of it.
   void sum_energies(Answer& answer, const Points& points, const Tensor& owned) const;
-  Named in_units(const Answer& answer) const;
+  Named in_units(const Answer& answer, const Asked& asked = {}) const;
   std::unique_ptr<ForceErrors> errors(const std::string& energy_unit, const std::string& length_unit,
                                       const std::vector<std::string>& elements) const;
 

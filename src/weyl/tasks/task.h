@@ -90,8 +90,9 @@ inline Tensor shared(const Tensor& term, const LossShares& shares, size_t index)
 }
 
 /// What a prediction may be asked for beside what the task declares (Task::predictions). A task that cannot give something
-/// leaves it out, but for ForceField, which says why.
+/// leaves it out, or says why not (force_field.h).
 struct Asked {
+  bool forces = true;     // `forces` (N, 1, 3) of atoms
   bool stress = false;    // `stress` of periodic graphs; left out where forces are no gradients
   bool energies = false;  // `energies` (N, 1) of atoms
   bool virials = false;   // `virials` (N, 1, 3, 3) of atoms

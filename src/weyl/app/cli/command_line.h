@@ -156,6 +156,7 @@ struct BenchCommand {
   Machine machine;
   ConfigArguments config;
   std::vector<std::string> compare, against;  // other configs; overrides of another side
+  bool engine = false;                        // energy and forces alone, as other programs ask for them
   int64_t repeats = 9;
 };
 

@@ -294,7 +294,8 @@ Verb add_bench(CLI::App& root) {
       root, "bench", "time a model: forward, train step, memory, share of the machine's peak",
       examples({"bench configs/bench/platonic.toml",
                 "bench configs/bench/platonic.toml --against model.platonic.linear=dense",
-                "bench configs/nbody/platonic.toml --compare configs/nbody/transformer.toml"}));
+                "bench configs/nbody/platonic.toml --compare configs/nbody/transformer.toml",
+                "bench configs/md/et.toml --engine --compare configs/md/painn.toml"}));
   auto& [app, c] = draft;
   add_config(app, c->config);
   app.add_option("--compare", c->compare, "other configs, timed after it in the same run")
@@ -304,10 +305,15 @@ Verb add_bench(CLI::App& root) {
                  "each option")
       ->type_name("model.key=value")
       ->allow_extra_args(false);
+  add_switch(
+      app, "--engine", c->engine,
+      "of a potential: energy and forces of 21 and of 192 periodic atoms, as LAMMPS, ASE or i-PI ask for them, beside "
+      "the same by autograd; on one thread, unless --threads says another number");
   add_number(app, "--repeats", c->repeats, 1, 1000, "timings of each, the median counts; default 9");
   add_machine(app, c->machine, "default that of the config");
   return draft.done([](BenchCommand& b) {
     move_overrides(b.compare, b.config.overrides);
+    require<ConfigError>(!b.engine || b.against.empty(), "--engine takes no --against");
     for (const std::string& option : b.against) {  // the task, the batch and the threads are those of both
       require<ConfigError>(option.starts_with("model."),
                            "--against must be an option of the model (model.key=value), got ", option);

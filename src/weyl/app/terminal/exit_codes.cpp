@@ -4,16 +4,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <new>
-#include <string>
 #include <string_view>
 #include <system_error>
 
 #include "weyl/core/atomic_file.h"
-#include "weyl/core/available_memory.h"
-#include "weyl/core/check.h"
-#include "weyl/core/quote.h"
+#include "weyl/core/fault.h"
 
 namespace weyl {
 namespace {
@@ -64,34 +60,20 @@ void tidy_up_when_a_library_exits() {
 }
 
 int report(const std::exception& error) {
-  std::string line = error.what();
-  int code = exit_failed;
-  if (dynamic_cast<const ConfigError*>(&error) != nullptr) {
-    code = exit_usage;
-  } else if (dynamic_cast<const DataError*>(&error) != nullptr) {
-    code = exit_data;
-  } else if (dynamic_cast<const MemoryError*>(&error) != nullptr) {
-    code = exit_memory;
-  } else if (dynamic_cast<const std::bad_alloc*>(&error) != nullptr) {
-    code = exit_memory;
-    line = "out of memory: take smaller batches (train.batch, --batch) or a smaller model";
-  } else if (const auto* failed = dynamic_cast<const std::filesystem::filesystem_error*>(&error)) {
-    // A question about a path that the system does not answer: no permission, a name too long, a broken disk.
-    code = exit_data;
-    line = failed->path1().string() + ": " + failed->code().message();
-  } else if (const auto* lack = dynamic_cast<const std::system_error*>(&error);
-             lack != nullptr && (lack->code() == std::errc::resource_unavailable_try_again ||
-                                 lack->code() == std::errc::not_enough_memory)) {
-    code = exit_memory;
-    line = "out of memory: a thread could not be started; take fewer (--threads)";
+  const Fault fault = fault_of(error);
+  std::fprintf(stderr, "weyl: %s\n", fault.line.c_str());
+  switch (fault.kind) {
+    case Fault::Kind::usage:
+      return exit_usage;
+    case Fault::Kind::data:
+      return exit_data;
+    case Fault::Kind::memory:
+      return exit_memory;
+    case Fault::Kind::shape:
+    case Fault::Kind::failed:
+      break;
   }
-  for (char& c : line) {
-    if (c == '\n' || c == '\r') {
-      c = ' ';
-    }
-  }
-  std::fprintf(stderr, "weyl: %s\n", visible(line).c_str());
-  return code;
+  return exit_failed;
 }
 
 }  // namespace weyl

@@ -14,8 +14,7 @@ enum ExitCode : int {
   exit_interrupted = 5,  // interrupted, state saved
 };
 
-/// Prints `weyl: <message>` (one line) on stderr and returns the exit code of this kind of error: ConfigError
-/// 2, DataError and filesystem_error 3, MemoryError, std::bad_alloc and a thread that cannot start 4, anything else 1.
+/// Prints `weyl: <message>` (one line) on stderr and returns the exit code of this kind of error (core/fault.h).
 int report(const std::exception& error);
 
 /// From here on an exception for want of memory or threads that nobody can catch (it left a destructor or a thread) ends the

@@ -18,6 +18,7 @@
 #include "weyl/core/json.h"
 #include "weyl/predict/subject.h"
 #include "weyl/study/cost/bench.h"
+#include "weyl/study/cost/engine_times.h"
 #include "weyl/study/cost/training_steps.h"
 #include "weyl/study/samples/grid_samples.h"
 #include "weyl/study/samples/random_samples.h"
@@ -263,6 +264,38 @@ void print_case(const BenchCase& c, const std::string& against, const StepTimes&
   std::cout << "\n" << std::defaultfloat;
 }
 
+// What is asked of a potential at work, on one thread as in each of an engine's processes.
+void bench_engine(const BenchCommand& command, const std::string& path, Subject subject, Json& cases) {
+  require<ConfigError>(subject.task != nullptr && learns_a_potential(*subject.task, subject.schema), path,
+                       ": --engine needs a config whose task is force_field");
+  bench_data(subject);  // to which the task is fitted
+  subject.trained = true;
+  at::set_num_threads(static_cast<int>(std::max<int64_t>(1, command.machine.threads)));
+  const std::string name = std::filesystem::path(path).stem().string();
+  const char* dtype = subject.model->dtype() == at::kDouble ? "float64" : "float32";
+  const FilePredictor predictor(std::move(subject), predictor_options(command.machine));
+  for (const EngineCase& c : time_engine(predictor, command.repeats)) {
+    if (command.output.json) {
+      cases.add(Json::object()
+                    .set("name", name)
+                    .set("atoms", c.atoms)
+                    .set("periodic", c.periodic)
+                    .set("dtype", dtype)
+                    .set("threads", static_cast<int64_t>(at::get_num_threads()))
+                    .set("engine_ms", c.ms)
+                    .set("autograd_ms", c.autograd_ms)
+                    .set("of_autograd", c.of_autograd.median)
+                    .set("error", c.error));
+      continue;
+    }
+    std::cout << std::fixed << std::setprecision(2) << name << ", " << c.atoms
+              << (c.periodic ? " periodic" : "") << " atoms, " << dtype << ": " << c.ms << " ms, by autograd "
+              << c.autograd_ms << " ms, of it " << c.of_autograd.median << " (" << c.of_autograd.low << " to "
+              << c.of_autograd.high << "), difference " << std::scientific << c.error << "\n"
+              << std::defaultfloat;
+  }
+}
+
 }  // namespace
 
 int run(const BenchCommand& command, const Systems& systems) {
@@ -280,6 +313,10 @@ int run(const BenchCommand& command, const Systems& systems) {
     Subject subject = build_subject(read_recipe(path, command.config.overrides, options_of(systems)), device,
                                     dtype_of(command.machine.dtype), systems);
     warn_each(subject.recipe.warnings);
+    if (command.engine) {
+      bench_engine(command, path, std::move(subject), cases);
+      continue;
+    }
     const BenchTable table = subject.recipe.bench.value_or(BenchTable{});
     options.plain_attention = table.plain_attention;
     options.reference = table.expressions;

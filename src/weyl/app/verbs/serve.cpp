@@ -37,6 +37,7 @@ std::vector<Predictor> committee_of(const ServeCommand& command, const Systems& 
     const Predictor& first = members.front();
     require_same_inputs_and_outputs(first.saved(), first.outputs(), command.models.front(), added.saved(),
                                     added.outputs(), path);
+    require_same_data(first.saved().trained_on, command.models.front(), added.saved().trained_on, path);
   }
   return members;
 }
@@ -46,8 +47,8 @@ std::vector<Predictor> committee_of(const ServeCommand& command, const Systems& 
 std::optional<Asked> asked_for(const Predictor& predictor, const AtomsFrame& frame) {
   const auto periods = std::ranges::count(frame.pbc, true);
   const Asked asked{.stress = periods == 3, .virials = periods == 1 || periods == 2};
-  const bool derivatives = predictor.task() != nullptr && !predictor.task()->differentiated_by().empty();
-  return derivatives && (!asked.virials || predictor.model().reach()) ? std::optional(asked) : std::nullopt;
+  const bool known = predictor.gradient_forces() && (!asked.virials || predictor.reach());
+  return known ? std::optional(asked) : std::nullopt;
 }
 
 std::array<double, 9> virial_of(const EnergyAndForces& found, const AtomsFrame& frame, const Asked& asked) {
@@ -100,8 +101,7 @@ int run(const ServeCommand& command, const Systems& systems) {
         "the model gives no virial of such atoms (its forces are no derivatives of its energy, say): it is not a number");
   }
   say_notes(members.front().notes());
-  evaluated(members, {frame},
-            asked);  // what is wrong with the template is said before anybody waits for an answer
+  require_known(members.front(), frame);  // said before anybody waits for an answer
   catch_signals("nobody is answered any more");
   int64_t structures = 0;
   bool stopped = false;

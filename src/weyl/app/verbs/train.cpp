@@ -17,7 +17,6 @@
 #include "weyl/app/terminal/log.h"
 #include "weyl/app/terminal/metrics_text.h"
 #include "weyl/app/terminal/progress.h"
-#include "weyl/app/terminal/report_torch.h"
 #include "weyl/app/terminal/signals.h"
 #include "weyl/app/verbs/machine.h"
 #include "weyl/app/verbs/verbs.h"
@@ -207,7 +206,7 @@ int say_interrupted(const TrainResult& result, bool json) {
     }
     code = say_interrupted(result, json);
   } catch (const std::exception& reason) {
-    code = report_torch(reason);
+    code = report(reason);
   }
   std::cout << std::flush;
   end_log(code != exit_interrupted);
