@@ -13,3 +13,4 @@ from .program import audit, compare, config_new, train
 
 __all__ = ["DataError", "Error", "Model", "OutOfMemory", "UsageError", "audit", "compare", "config_new", "load", "runs",
            "train"]
+__version__ = "0.2.0"

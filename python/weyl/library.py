@@ -1,10 +1,14 @@
 """Where the library libweyl_potential and the program weyl are, and what the library's functions take (weyl.h)."""
 import ctypes
 import functools
+import importlib.metadata
+import json
 import os
 import shutil
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int32, c_int64, c_size_t, c_void_p
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from .errors import Error, error
 
@@ -46,13 +50,27 @@ def named_library():
 
 def prefixes():
     """Folders that may hold bin/weyl and lib/libweyl_potential.so, the likeliest first."""
-    package = Path(__file__).resolve().parent
     if named_library():
         yield from Path(named_library()).resolve().parents
-    yield package.parent.parent.parent.parent  # PREFIX/share/weyl/python/weyl
-    yield package.parent.parent / "build" / "release"  # the checkout: python/weyl
+    for folder in (Path(__file__).resolve().parent.parent, origin()):
+        if folder is not None:
+            yield folder.parent.parent.parent  # PREFIX/share/weyl/python
+            yield folder.parent / "build" / "release"  # the checkout: python
     if shutil.which("weyl"):
         yield Path(shutil.which("weyl")).resolve().parent.parent
+
+
+def origin():
+    """The folder that `pip install FOLDER` copied this package from, as pip notes it; None where it is no such copy."""
+    try:
+        installed = importlib.metadata.distribution("weyl")
+    except importlib.metadata.PackageNotFoundError:
+        return None
+    note = installed.read_text("direct_url.json")
+    if note is None or Path(installed.locate_file("weyl")).resolve() != Path(__file__).resolve().parent:
+        return None
+    url = urlsplit(json.loads(note)["url"])
+    return Path(url2pathname(url.path)) if url.scheme == "file" else None
 
 
 def library_path():
@@ -61,16 +79,16 @@ def library_path():
     for prefix in prefixes():
         for found in [*prefix.glob(f"lib*/{NAME}"), *prefix.glob(f"lib/*/{NAME}")]:
             return found
-    raise Error(f"weyl: there is no {NAME} in the prefix of this package, in build/release of its checkout or beside "
-                "a program weyl on PATH: set WEYL_LIBRARY to the file")
+    raise Error(f"weyl: there is no {NAME} in the prefix or in build/release of the checkout that this package is in or "
+                "was installed from, or beside a program weyl on PATH: set WEYL_LIBRARY to the file")
 
 
 def program_path():
     for prefix in prefixes():
         if (prefix / "bin" / "weyl").is_file():
             return prefix / "bin" / "weyl"
-    raise Error("weyl: there is no program weyl in the prefix of this package, in build/release of its checkout or on "
-                "PATH: add its folder to PATH")
+    raise Error("weyl: there is no program weyl in the prefix or in build/release of the checkout that this package is in "
+                "or was installed from, or on PATH: add its folder to PATH")
 
 
 @functools.lru_cache(maxsize=None)

@@ -12,6 +12,12 @@ from .errors import DataError, UsageError
 
 WANTED = ("energy", "forces", "stress", "energies", "virials")
 TENSOR_TYPES = (np.float32, np.float64, np.int64, np.bool_)  # in the order of weyl_dtype
+FIELDS = {  # the tensors of carriers, docs/cli.md
+    "points": ("positions", "offsets", "types", "scalars", "vectors", "multivectors", "pairs", "object_offsets", "cell",
+               "pbc"),
+    "poses": ("elements", "offsets", "scalars"),
+    "grid": ("values", "spacing"),
+}
 
 
 def load(paths, dtype=None, threads=1):
@@ -19,17 +25,22 @@ def load(paths, dtype=None, threads=1):
     already is given back.
 
     dtype: "float32" or "float64", in which the model computes; None for that of its file. threads: how many threads
-    LibTorch computes with, in the whole process and from now on (that of an imported torch too); 0 leaves it as it is."""
+    LibTorch computes with, in the whole process and from now on (that of an imported torch too); 0 leaves it as it is. A
+    child of fork() computes with one."""
     if not isinstance(paths, Model):
         return Model(found(paths), dtype, threads)
     if dtype not in (None, paths.info["dtype"]):
         raise UsageError(f"weyl.load: dtype must be {paths.info['dtype']}, in which the loaded model computes, got {dtype}")
+    if threads not in (1, paths.threads):
+        raise UsageError(f"weyl.load: threads must be {paths.threads}, with which the model was loaded, got {threads}")
     return paths
 
 
 def found(paths):
     """The files and folders that a path, a pattern or a list of them means."""
     if not isinstance(paths, (str, os.PathLike)):
+        if not hasattr(paths, "__iter__"):
+            raise UsageError(f"weyl.load: a path, a pattern or a list of them must be given, got {paths!r}")
         return [path for each in paths for path in found(each)]
     path = os.fspath(paths)
     if os.path.exists(path) or not glob.has_magic(path):
@@ -45,11 +56,13 @@ class Model:
     paths, so the files must be there where it is opened."""
 
     def __init__(self, paths, dtype=None, threads=1):
-        self._arguments = ([os.path.abspath(path) for path in paths], dtype, threads)
+        #: how many LibTorch was told to compute with
+        self.threads = number_of_threads(threads)
+        self._arguments = ([os.path.abspath(path) for path in paths], dtype, self.threads)
         names = (ctypes.c_char_p * len(paths))(*[os.fsencode(path) for path in paths])
         handle = ctypes.c_void_p()
-        library.call("weyl_load", names, len(paths), None if dtype is None else str(dtype).encode(), threads,
-                     ctypes.byref(handle))
+        library.call("weyl_load", names, len(paths), None if dtype is None else str(dtype).encode(),
+                     self.threads, ctypes.byref(handle))
         self._handle = handle
         weakref.finalize(self, library.library().weyl_free, handle).atexit = False  # other threads may still compute then
         #: what weyl_info of weyl.h tells
@@ -72,11 +85,17 @@ class Model:
         return self.info["exact"]
 
     def predict(self, *, gradient=False, **arrays):
-        """Predicts from the tensors of docs/cli.md, by name: predict(positions=..., offsets=..., types=...).
+        """Predicts from the tensors of docs/cli.md, by name: predict(positions=..., offsets=..., types=...). Labels of what
+        the model predicts may be among them and are passed over; other names are refused.
 
         Returns arrays by name; lengths and energies are in the model's own units. Integers become int64 and float16
         becomes float32; what would lose digits is refused. gradient: also the derivatives of the model's own scalars of
         graphs by positions, as `gradient`."""
+        named = [*FIELDS[self.info["carrier"]], *[q["name"] for q in self.info["inputs"]]]
+        labels = [q["name"] for q in self.info["outputs"]]
+        for name in arrays:
+            if name not in named + labels:
+                raise UsageError(f"weyl.predict: a tensor must be one of {', '.join(named)}, got {name!r}")
         given = {name: tensor_array(name, values) for name, values in arrays.items()}
         inputs = (library.Tensor * len(given))()
         shapes = []  # alive until the call is over
@@ -106,7 +125,7 @@ class Model:
 
     def compute_batch(self, samples, want=("energy", "forces")):
         """The same of several samples, which go through the model together: a dict of the arguments of compute each."""
-        want = [want] if isinstance(want, str) else want
+        want = [want] if isinstance(want, str) else list(want)
         unknown = [name for name in want if name not in WANTED]
         if unknown:
             raise UsageError(f"weyl: want must be of {', '.join(WANTED)}, got {unknown[0]!r}")
@@ -129,16 +148,23 @@ class Model:
         """Whether the model has an input of this name, such as charge."""
         return any(quantity["name"] == name for quantity in self.info["inputs"])
 
-    def _sample(self, numbers, positions, cell=None, pbc=None, charge=None, spin=None):
+    def states(self, charge, spin):
+        """Charge and spin as numbers; refused where the model must be told them and is not, or reads none."""
+        result = {}
         for name, value in (("charge", charge), ("spin", spin)):
             if self.reads(name) != (value is not None):
                 wrong = "must be given: the model reads it" if value is None else f"is {value}, but the model reads none"
                 raise UsageError(f"weyl: {name} {wrong}")
+            result[name] = 0.0 if value is None else number(name, value)
+        return result
+
+    def _sample(self, numbers, positions, cell=None, pbc=None, charge=None, spin=None):
+        states = self.states(charge, spin)
         numbers = whole_numbers("numbers", numbers)
         result = {"numbers": numbers, "positions": reals("positions", positions, (len(numbers), 3)),
                   "cell": None if cell is None else reals("cell", cell, (3, 3)),
-                  "pbc": None if pbc is None else np.ascontiguousarray(np.broadcast_to(pbc, 3).astype(bool), np.int32)}
-        return {**result, "charge": float(charge or 0), "spin": float(spin or 0)}
+                  "pbc": None if pbc is None else truths("pbc", pbc)}
+        return {**result, **states}
 
     def __copy__(self):
         return self
@@ -157,15 +183,53 @@ def pointer(array, kind=ctypes.c_double):
     return None if array is None else array.ctypes.data_as(ctypes.POINTER(kind))
 
 
+def one_thread():
+    """LibTorch's other threads are not in a child of fork(), which would wait for them for ever."""
+    if library.library.cache_info().currsize:  # it is open
+        nowhere = (ctypes.c_char_p * 1)(b"")
+        library.library().weyl_load(nowhere, 1, None, 1, ctypes.byref(ctypes.c_void_p()))  # sets their number first
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=one_thread)
+
+
+def array_of(name, values):
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise UsageError(f"weyl: {name} must be an array, got rows of several lengths") from None
+
+
+def number_of_threads(value):
+    if not isinstance(value, (int, np.integer)) or not 0 <= value < 2**31:
+        raise UsageError(f"weyl.load: threads must be 0 or more, got {value!r}")
+    return int(value)
+
+
+def number(name, value):
+    array = array_of(name, value)
+    if array.shape != () or array.dtype.kind not in "iuf":
+        raise UsageError(f"weyl: {name} must be a number, got {array.dtype} of shape {array.shape}")
+    return float(array)
+
+
+def truths(name, values):
+    array = array_of(name, values)
+    if array.shape not in ((), (3,)) or array.dtype.kind not in "biu":
+        raise UsageError(f"weyl: {name} must be one or (3) bools, got {array.dtype} of shape {array.shape}")
+    return np.ascontiguousarray(np.broadcast_to(array != 0, 3), np.int32)
+
+
 def whole_numbers(name, values):
-    array = np.asarray(values)
+    array = array_of(name, values)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
         raise UsageError(f"weyl: {name} must be (N) integers, got {array.dtype} of shape {array.shape}")
     return np.ascontiguousarray(np.clip(array, -1, 2**31 - 1), np.int32)  # what is no element, the library refuses
 
 
 def reals(name, values, shape):
-    array = np.asarray(values)
+    array = array_of(name, values)
     if array.shape != shape or array.dtype.kind not in "iuf":
         raise UsageError(f"weyl: {name} must be {shape} numbers, got {array.dtype} of shape {array.shape}")
     return np.ascontiguousarray(array, np.float64)
@@ -173,7 +237,7 @@ def reals(name, values, shape):
 
 def tensor_array(name, values):
     """The array in the first type of tensors that holds its numbers without loss."""
-    array = np.asarray(values)
+    array = array_of(name, values)
     for kind in (np.bool_, np.int64, np.float32, np.float64):
         if np.can_cast(array.dtype, kind) and not (kind in (np.float32, np.float64) and array.dtype.kind in "iu"):
             return np.asarray(array, kind, order="C")

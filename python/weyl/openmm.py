@@ -1,10 +1,13 @@
 """A force of OpenMM: system.addForce(weyl.openmm.force("runs/water", topology))."""
+import operator
+
+import numpy as np
 import openmm
 import openmm.app
 from openmm import unit
 
 from .errors import UsageError
-from .model import load
+from .model import array_of, load
 
 KJ_PER_MOL = 96.48533212331  # of an eV: the elementary charge times Avogadro's number, both exact, in kJ
 ANGSTROM_PER_NM = 10
@@ -14,8 +17,8 @@ def force(model, elements, particles=None, periodic=None, dtype=None, threads=1,
     """The model as a PythonForce (OpenMM 8.6 and later).
 
     model: what weyl.load takes. elements: a Topology, or the elements of all particles (symbols, atomic
-    numbers or OpenMM's). particles: indices of those that the model acts on, as if there were no others. periodic:
-    whether in the box of the system; where there is a Topology, by default as it says."""
+    numbers or OpenMM's). particles: indices of those that the model acts on, or a mask, as if there were no others.
+    periodic: whether in the box of the system; where there is a Topology, by default as it says."""
     if isinstance(elements, openmm.app.Topology):
         periodic = elements.getPeriodicBoxVectors() is not None if periodic is None else periodic
         elements = [atom.element for atom in elements.atoms()]
@@ -23,14 +26,15 @@ def force(model, elements, particles=None, periodic=None, dtype=None, threads=1,
         raise UsageError("weyl.openmm.force: periodic must be True or False where elements are no Topology")
     elements = list(elements)
     if particles is not None:
-        particles = [int(index) for index in particles]
-        outside = [index for index in particles if not 0 <= index < len(elements)]
-        if outside or not particles:
-            raise UsageError(f"weyl.openmm.force: particles must be of 0 to {len(elements) - 1}, the elements of all "
-                             f"particles being given, got {outside[0] if outside else 'none'}")
+        particles = indices(particles, len(elements))
         elements = [elements[index] for index in particles]
+    elements = [element_of(each) for each in elements]
     model = load(model, dtype, threads)
-    result = openmm.PythonForce(Potential(model, [atomic_number(each) for each in elements], charge, spin))
+    model.states(charge, spin)
+    for element in elements:
+        if element.symbol not in model.info["elements"]:
+            raise UsageError(f"weyl.openmm.force: the model knows no element {element.symbol}")
+    result = openmm.PythonForce(Potential(model, [element.atomic_number for element in elements], charge, spin))
     if particles is not None:
         result.setParticles(particles)
     result.setUsesPeriodicBoundaryConditions(bool(periodic))
@@ -54,10 +58,21 @@ class Potential:
         return found["energy"] * KJ_PER_MOL, found["forces"] * (KJ_PER_MOL * ANGSTROM_PER_NM)
 
 
-def atomic_number(element):
+def indices(particles, count):
+    array = array_of("particles", list(particles))
+    if array.dtype == bool and array.shape == (count,):
+        array = np.flatnonzero(array)
+    outside = array[(array < 0) | (array >= count)] if array.dtype.kind in "iu" and array.ndim == 1 else array
+    if outside.size or not array.size:
+        raise UsageError(f"weyl.openmm.force: particles must be of 0 to {count - 1}, or a mask of {count}, the elements of "
+                         f"all particles being given, got {outside.flat[0] if outside.size else 'none'}")
+    return array.tolist()
+
+
+def element_of(given):
     try:
-        if isinstance(element, str):
-            element = openmm.app.Element.getBySymbol(element)
-        return int(getattr(element, "atomic_number", element))
+        if isinstance(given, str):
+            return openmm.app.Element.getBySymbol(given)
+        return openmm.app.Element.getByAtomicNumber(operator.index(getattr(given, "atomic_number", given)))
     except (KeyError, TypeError):
-        raise UsageError(f"weyl.openmm.force: there is no element {element!r}") from None
+        raise UsageError(f"weyl.openmm.force: there is no element {given!r}") from None

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 
-from .errors import UsageError, error
+from .errors import Error, UsageError, error
 from .library import program_path
 
 RESULT_FAILED = 1  # exit code: the audit failed, the runs cannot be compared; the JSON says so
@@ -51,8 +51,15 @@ def run(*words, quiet=False):
         answer.seek(0)
         text = answer.read()
     if child.returncode not in (0, RESULT_FAILED) or not text:
-        raise error(child.returncode, line or f"weyl {words[0]}: ended with exit code {child.returncode}")
+        raise failure(words[0], child.returncode, line)
     return json.loads(text)
+
+
+def failure(verb, code, line):
+    """Of a program that ended with this exit code and this last line, which a signal leaves to be any."""
+    if code < 0:
+        return Error(f"weyl {verb}: ended by signal {-code}")
+    return error(code, line or f"weyl {verb}: ended with exit code {code}")
 
 
 def listen(child, quiet):
@@ -85,16 +92,20 @@ def keys_of(overrides, above=""):
         if isinstance(value, dict):
             yield from keys_of(value, f"{above}{name}.")
         else:
-            yield f"{above}{name}={toml(value)}"
+            yield f"{above}{name}={toml(f'{above}{name}', value)}"
 
 
-def toml(value):
+def toml(key, value):
+    if hasattr(value, "tolist"):  # of numpy
+        value = value.tolist()
     if isinstance(value, dict):
-        return "{ " + ", ".join(f"{name} = {toml(each)}" for name, each in value.items()) + " }"
+        return "{ " + ", ".join(f"{name} = {toml(f'{key}.{name}', each)}" for name, each in value.items()) + " }"
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(toml(each) for each in value) + "]"
-    if isinstance(value, (bool, int, float, str)):
+        return "[" + ", ".join(toml(key, each) for each in value) + "]"
+    if isinstance(value, float):
+        return repr(value)
+    if isinstance(value, (bool, int, str)):
         return json.dumps(value, ensure_ascii=False)
-    if hasattr(value, "item"):  # a number of numpy
-        return toml(value.item())
-    return json.dumps(os.fspath(value), ensure_ascii=False)
+    if isinstance(value, os.PathLike):
+        return json.dumps(os.fspath(value), ensure_ascii=False)
+    raise UsageError(f"weyl.train: {key}: must be a bool, a number, a text, a path, or a list or dict of them, got {value!r}")

@@ -14,7 +14,18 @@ def read(path):
     return Run(path)
 
 
-class Table(dict):
+class Named(dict):
+    """A dict that says what it holds where something else is asked for."""
+
+    def __init__(self, where, named=()):
+        super().__init__(named)
+        self.where = where
+
+    def __missing__(self, name):
+        raise DataError(f"{self.where}: must have {name!r}, has {', '.join(self) or 'nothing yet'}")
+
+
+class Table(Named):
     """Columns by name, as arrays; a cell without a number is NaN."""
 
     def frame(self):
@@ -26,7 +37,9 @@ class Table(dict):
 
 class Run:
     """metrics and timing: tables with a row for each validation. result: what the training reported at its end, None
-    before. predictions: of each output that was measured on the test split a table of labels and predictions."""
+    before. predictions: for the pictures, of each output that was measured on the test split a table of labels and
+    predictions: of a large split 4,000 pairs drawn at random, and none where the training had no_pictures. All of them
+    are those of weyl.load(run).predict on the data."""
 
     def __init__(self, path):
         self.path = Path(path)
@@ -35,9 +48,12 @@ class Run:
         self.metrics = table(self.path / "metrics.csv")
         self.timing = table(self.path / "timing.csv")
         result = self.path / "result.json"
-        self.result = json.loads(result.read_text(encoding="utf-8")) if result.exists() else None
+        try:
+            self.result = json.loads(result.read_text(encoding="utf-8")) if result.exists() else None
+        except ValueError as fault:
+            raise DataError(f"{result}: must be JSON: {fault}") from None
         parities = sorted(self.path.glob("plots/parity_*.csv"))
-        self.predictions = {file.stem[len("parity_"):]: table(file) for file in parities}
+        self.predictions = Named(self.path / "plots", {file.stem[len("parity_"):]: table(file) for file in parities})
 
     @property
     def config(self):
@@ -53,22 +69,18 @@ class Run:
 
     def curve(self, name):
         """Steps and values of a metric, where it has one."""
-        if name not in self.metrics:
-            raise DataError(f"{self.path}: must have the metric {name!r}, has {', '.join(self.metrics)}")
         values = self.metrics[name]
         return self.metrics["step"][np.isfinite(values)], values[np.isfinite(values)]
 
 
 def table(path):
     """The table of a CSV file; none where there is no file. A last line without its end is still being written."""
-    if not path.exists():
-        return Table()
-    text = path.read_text(encoding="utf-8")
-    header, *rows = csv.reader(io.StringIO(text[:text.rfind("\n") + 1])) or [[]]
+    data = path.read_bytes() if path.exists() else b""
+    header, *rows = list(csv.reader(io.StringIO(data[:data.rfind(b"\n") + 1].decode()))) or [[]]
     for number, row in enumerate(rows, 2):
         if len(row) != len(header):
             raise DataError(f"{path}: line {number} must have {len(header)} columns, has {len(row)}")
-    return Table({name: column([row[k] for row in rows]) for k, name in enumerate(header)})
+    return Table(path, {name: column([row[k] for row in rows]) for k, name in enumerate(header)})
 
 
 def column(cells):

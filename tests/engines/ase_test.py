@@ -9,12 +9,15 @@ import copy
 import gc
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import unittest
 import warnings
 from pathlib import Path
 
+import ase.db
+import ase.io
 import numpy as np
 import phonopy
 import weyl
@@ -118,6 +121,16 @@ class Results(suite.Test):
             self.assertGreater(atoms.calc.get_property("energy_std", atoms), 0)
             self.assertEqual(atoms.get_properties(["energy"])["energy"], atoms.get_potential_energy())
 
+    def test_say_which_model_gave_them(self):
+        wanted = {"model": [str(suite.MODELS / "painn")], "dtype": "float64", "threads": 1, "charge": None, "spin": None}
+        for process in (False, True):
+            atoms = waters.MOLECULE.copy()
+            atoms.calc = calculator(process=process)
+            atoms.get_potential_energy()
+            ase.io.write(self.folder / "frame.json", atoms)
+            row = ase.db.connect(self.folder / "frame.json").get(1)
+            self.assertEqual(row.calculator_parameters, {**wanted, "process": process})
+
     def test_charge_is_that_of_the_atoms(self):
         neutral = FRAMES.replace("energy=", "charge=0 energy=")
         run = trained(self.folder, neutral.replace("charge=0", "charge=1", 12))
@@ -132,6 +145,16 @@ class Results(suite.Test):
         self.assertNotEqual(*energies)
         atoms.calc = weyl.ase.Calculator(run, charge=0)
         self.assertEqual(atoms.get_potential_energy(), energies[0])
+        changed = atoms.calc.set(charge=1)
+        self.assertEqual(changed, {"charge": 1})
+        self.assertEqual(atoms.get_potential_energy(), energies[1])
+        atoms.calc.set(charge=None)
+        atoms.info["charge"] = "x"
+        for wrong in (atoms.get_potential_energy, lambda: atoms.calc.set(charge=[0])):
+            with self.assertRaisesRegex(weyl.UsageError, "^weyl: charge must be a number, got "):
+                wrong()
+        with self.assertRaisesRegex(weyl.UsageError, "^weyl.ase.Calculator: charge and spin can be set, not dtype$"):
+            atoms.calc.set(dtype="float64")
         with self.assertRaisesRegex(weyl.UsageError, "^weyl.ase.Calculator: spin is 1, but the model reads none$"):
             weyl.ase.Calculator(run, spin=1)
 
@@ -148,6 +171,8 @@ class Results(suite.Test):
         self.assertIn("not derivatives", str(caught[0].message))
         with self.assertRaises(PropertyNotImplementedError):
             atoms.get_stress()
+        with self.assertRaisesRegex(weyl.UsageError, "^weyl.ase.Calculator: process must be False where forces are no deriv"):
+            weyl.ase.Calculator(run, process=True)
 
     def test_unknown_elements_are_a_line(self):
         atoms = Atoms("HeO", [[0, 0, 0], [1, 0, 0]], calculator=calculator())
@@ -230,7 +255,7 @@ class Work(suite.Test):
         torch = next(Path(line.split()[-1]).parents[1] for line in Path("/proc/self/maps").read_text().splitlines()
                      if "libtorch_cpu" in line)
         if not (torch / "__init__.py").exists():
-            self.skipTest(f"{torch} is no torch of Python")
+            (self.fail if os.environ.get("WEYL_NEEDS_ENGINES") else self.skipTest)(f"{torch} is no torch of Python")
         for name in ("torch", "torchgen"):  # alone, as the folder beside them may have other packages
             (self.folder / name).symlink_to(torch.with_name(name))
         energy = calculator("et")
@@ -286,6 +311,40 @@ class Process(suite.Test):
         atoms.rattle(0.01)
         self.assertNotEqual(atoms.get_potential_energy(), energy)
 
+    def test_a_child_of_fork_has_a_process_of_its_own(self):
+        atoms = waters.MOLECULE.copy()
+        atoms.calc = served = calculator(process=True)
+        energies = [atoms.get_potential_energy()]
+        for child in range(2):
+            atoms.positions[1, 0] += 0.01
+            pid = os.fork()
+            if pid == 0:
+                try:
+                    warnings.simplefilter("ignore")  # a process of its parent is still running
+                    atoms.calc.reset()
+                    np.save(self.folder / f"{child}.npy", [served._potential._process.pid, atoms.get_potential_energy(),
+                                                           served._potential._process.pid])
+                    served.close()
+                finally:
+                    os._exit(0)
+            os.waitpid(pid, 0)
+            before, energy, own = np.load(self.folder / f"{child}.npy")
+            energies.append(atoms.get_potential_energy())
+            self.assertEqual(energy, energies[-1])
+            self.assertEqual(before, served._potential._process.pid)
+            self.assertNotEqual(own, before)
+        self.assertEqual(len(set(energies)), 3)
+        process = served._potential._process
+        child = os.fork()  # one that lives on has a copy of the socket
+        if child == 0:
+            signal.pause()
+        try:
+            served.close()
+            self.assertEqual(process.returncode, 0)
+        finally:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+
     def test_raises_the_line_of_the_process(self):
         served = calculator(process=True)
         atoms = Atoms("HeO", [[0, 0, 0], [1, 0, 0]], calculator=served)
@@ -297,6 +356,18 @@ class Process(suite.Test):
         atoms.positions[1] = atoms.positions[0]
         with self.assertRaises(weyl.DataError):
             atoms.get_forces()
+        atoms = waters.MOLECULE.copy()
+        atoms.calc = served
+        atoms.get_forces()
+        served._potential._process.kill()
+        atoms.rattle(0.01)
+        with self.assertRaisesRegex(weyl.Error, "^weyl serve: ended by signal 9$"):
+            atoms.get_forces()
+        self.assertTrue(np.isfinite(atoms.get_forces()).all())
+        with self.assertRaisesRegex(weyl.DataError, "^weyl.ase.Calculator: there must be atoms$"):
+            served.get_potential_energy(Atoms())
+        with self.assertRaisesRegex(weyl.UsageError, "^weyl.ase.Calculator: a path must be given$"):
+            weyl.ase.Calculator([], process=True)
         with self.assertRaisesRegex(weyl.UsageError, "^weyl.ase.Calculator: model must be paths where process is True"):
             weyl.ase.Calculator(weyl.load(suite.MODELS / "painn"), process=True)
         with self.assertRaisesRegex(weyl.UsageError, "^weyl.load: dtype must be float32, .* got float64$"):

@@ -73,6 +73,8 @@ class Force(suite.Test):
         energy, forces = found_in(context)
         wanted = MODEL.compute(atoms.numbers[some], atoms.positions[some], atoms.cell.array)
         self.same((energy, forces[some]), wanted)
+        mask = np.isin(np.arange(len(atoms)), some)
+        self.assertEqual(weyl.openmm.force(MODEL, atoms.symbols, mask, periodic=True).getParticles(), tuple(sorted(some)))
         self.assertFalse(np.delete(forces, some, axis=0).any())
         self.assertGreater(abs(forces[some]).max(), 0.1)
 
@@ -88,13 +90,18 @@ class Force(suite.Test):
                             (lambda: weyl.openmm.force(MODEL, symbols, [3], periodic=False), "of 0 to 2, .*, got 3"),
                             (lambda: weyl.openmm.force(MODEL, symbols, [], periodic=False), "of 0 to 2, .*, got none"),
                             (lambda: weyl.openmm.force(MODEL, ["Xx"], periodic=False), "there is no element 'Xx'"),
+                            *[(lambda odd=odd: weyl.openmm.force(MODEL, symbols, odd, periodic=False), "mask of 3, .*, got " + got)
+                              for odd, got in (([0.9], "0.9"), ([True, False], "True"), ([[0, 1]], "0"))],
+                            (lambda: weyl.openmm.force(MODEL, [8.9], periodic=False), "there is no element 8.9"),
+                            (lambda: weyl.openmm.force(MODEL, [200], periodic=False), "there is no element 200"),
+                            (lambda: weyl.openmm.force(MODEL, ["He"], periodic=False), "the model knows no element He"),
                             (lambda: weyl.openmm.force(MODEL, [None], periodic=False), "there is no element None")):
             with self.assertRaisesRegex(weyl.UsageError, f"^weyl.openmm.force: .*{line}"):
                 wrong()
-        atoms = waters.MOLECULE.copy()
-        atoms.cell = [10, 10, 10]
-        with self.assertRaisesRegex(openmm.OpenMMException, "the model knows no element He$"):
-            found_in(context_of(atoms, weyl.openmm.force(MODEL, ["He", "H", "H"], periodic=False)))
+        with self.assertRaisesRegex(weyl.UsageError, "^weyl: charge is 1, but the model reads none$"):
+            weyl.openmm.force(MODEL, symbols, periodic=False, charge=1)
+        with self.assertRaisesRegex(openmm.OpenMMException, r"positions must be \(3, 3\) numbers, got .* \(24, 3\)"):
+            found_in(context_of(waters.box(2), weyl.openmm.force(MODEL, symbols, periodic=False)))
 
     def test_keeps_the_total_energy(self):
         """1,000 steps of 64 waters. The box is relaxed and at 30 K: a box that falls into its minimum turns energy into

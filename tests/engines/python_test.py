@@ -12,12 +12,15 @@ import io
 import json
 import os
 import pickle
+import re
 import shutil
 import signal
 import subprocess
 import sys
 import threading
 import unittest
+import unittest.mock
+from pathlib import Path
 
 import numpy as np
 import weyl
@@ -95,6 +98,8 @@ class Models(suite.Test):
             np.testing.assert_array_equal(again["energy"], wanted["energy"], name)
         again = model.predict(**{**tensors, "positions": np.asfortranarray(tensors["positions"])})
         np.testing.assert_array_equal(again["forces"], wanted["forces"])
+        again = model.predict(**tensors, energy=[[1.0], [2.0]])  # a label
+        np.testing.assert_array_equal(again["energy"], wanted["energy"])
         moved = model.predict(**{**tensors, "positions": tensors["positions"] * 1.01})
         self.assertTrue((moved["energy"] != wanted["energy"]).all())
 
@@ -116,6 +121,13 @@ class Models(suite.Test):
         stream = np.random.default_rng(2)
         self.as_the_program(run, {"values": stream.uniform(0, 1, (2, 1, 28, 28)).astype(np.float32)})
         self.assertEqual(weyl.load(run).interface["carrier"], "grid")
+
+    def test_fields_of_carriers_are_those_of_the_page(self):
+        page = (suite.ROOT / "docs/cli.md").read_text().split("\n## Tensor files\n")[1]
+        for carrier, fields in weyl.model.FIELDS.items():
+            cell = page.split(f"\n| {carrier} | ")[1].split(" | ")[0]
+            named = re.findall("`([a-z_]+)(?: \\(|`)", cell.split("metadata")[0])
+            self.assertEqual(sorted(fields), sorted(named))
 
     def test_atoms_compute(self):
         model = weyl.load(suite.MODELS / "painn", dtype="float64")
@@ -153,6 +165,26 @@ class Models(suite.Test):
             thread.join()
         self.assertEqual([each["energy"] for each in found], [wanted["energy"]] * 4)
 
+    def test_a_child_of_fork_computes_with_one_thread(self):
+        """With more it would wait for threads that it has not."""
+        code = f"""if True:
+            import os, numpy, weyl
+            model = weyl.load({str(suite.MODELS / "painn")!r}, threads=2)
+            positions = numpy.random.default_rng(0).uniform(0, 12, (150, 3))
+            compute = lambda: model.compute([8, 1, 1] * 50, positions)["energy"]
+            wanted = compute()
+            child = os.fork()
+            if child == 0:
+                os._exit(int(abs(compute() - wanted) > 1e-6 * abs(wanted)))
+            print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))"""
+        with subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(suite.ROOT / "python")},
+                              stdout=subprocess.PIPE, start_new_session=True) as done:
+            try:
+                self.assertEqual(done.communicate(timeout=60)[0], b"0\n")
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(done.pid, signal.SIGKILL)
+
     def test_models_are_freed(self):
         class Counted:
             freed = 0
@@ -181,6 +213,13 @@ class Models(suite.Test):
                 (lambda: weyl.load("nowhere/*"), weyl.DataError, "weyl: nowhere/* must match"),
                 (lambda: weyl.load([]), weyl.UsageError, "weyl_load: a path must be given"),
                 (lambda: weyl.load(painn, dtype="float16"), weyl.UsageError, "weyl_load: dtype must be"),
+                (lambda: weyl.load([model, model]), weyl.UsageError, "weyl.load: a path, a pattern or a list of them must be"),
+                (lambda: weyl.load(painn, threads="4"), weyl.UsageError, "weyl.load: threads must be 0 or more, got '4'"),
+                (lambda: weyl.load(painn, threads=-1), weyl.UsageError, "weyl.load: threads must be 0 or more, got -1"),
+                (lambda: weyl.load(model, threads=4), weyl.UsageError, "weyl.load: threads must be 1, with which"),
+                (lambda: model.predict(**arrays, cel=[CELL]), weyl.UsageError, "weyl.predict: a tensor must be one of posi"),
+                (lambda: model.predict(**{**arrays, "positions": [[0, 0, 0], [0]]}), weyl.UsageError,
+                 "weyl: positions must be an array, got rows of several lengths"),
                 (lambda: model.predict(), weyl.UsageError, "weyl_predict: inputs must be given"),
                 (lambda: model.predict(**{**arrays, "positions": np.zeros((1, 3), complex)}), weyl.UsageError,
                  "weyl_predict: positions: must be of float64, float32, int64 or bool, or become it without loss, got"),
@@ -188,6 +227,9 @@ class Models(suite.Test):
                  "weyl_predict: types: must be"),
                 (lambda: model.predict(**{**arrays, "offsets": [0, 2]}), weyl.DataError, "weyl_predict: offsets: must end"),
                 (lambda: model.compute([8, 1], [[0, 0, 0]]), weyl.UsageError, "weyl: positions must be (2, 3) numbers, got"),
+                (lambda: model.compute([8, 1], [[0, 0, 0], [0]]), weyl.UsageError, "weyl: positions must be an array, got rows"),
+                *[(lambda pbc=pbc: model.compute(**WATER, cell=CELL, pbc=pbc), weyl.UsageError, "weyl: pbc must be one or (3) b")
+                  for pbc in (["F", "F", "F"], "F F F", "TTF", np.nan, [1.0, 1.0, 1.0], [1, 1], [[1, 1, 1]])],
                 (lambda: model.compute(["O"], [[0, 0, 0]]), weyl.UsageError, "weyl: numbers must be (N) integers, got"),
                 (lambda: model.compute([92], [[0, 0, 0]]), weyl.DataError, "energy_and_forces: the model knows no element"),
                 (lambda: model.compute([2**32 + 8], [[0, 0, 0]]), weyl.DataError, "weyl_compute_batch: there is no element"),
@@ -214,6 +256,9 @@ class Models(suite.Test):
         with self.assertRaisesRegex(weyl.UsageError, "^weyl: charge must be given: the model reads it$"):
             model.compute(**WATER)
         self.assertNotEqual(model.compute(**WATER, charge=0)["energy"], model.compute(**WATER, charge=1)["energy"])
+        for charge in ("x", [0], True):
+            with self.assertRaisesRegex(weyl.UsageError, "^weyl: charge must be a number, got "):
+                model.compute(**WATER, charge=charge)
 
 
 class Library(suite.Test):
@@ -232,16 +277,27 @@ class Library(suite.Test):
                 file.chmod(0o755)
             return f"{prefix / lib / 'libweyl_potential.so'} {prefix / 'bin/weyl'}"
 
-        source = suite.ROOT / "python/weyl"
+        package = suite.ROOT / "python/weyl"
         alone = self.folder / "site-packages"
-        shutil.copytree(source, alone / "weyl")
+        shutil.copytree(package, alone / "weyl")
         self.assertTrue(self.found(alone).startswith("weyl: there is no libweyl_potential.so in the prefix"))
+        note = alone / "weyl-0.dist-info/direct_url.json"  # pip's
+        note.parent.mkdir()
+        (note.parent / "METADATA").write_text("Metadata-Version: 2.1\nName: weyl\nVersion: 0\n")
         installed = put(self.folder / "prefix", "lib/x86_64-linux-gnu")
-        shutil.copytree(source, self.folder / "prefix/share/weyl/python/weyl")
+        shutil.copytree(package, self.folder / "prefix/share/weyl/python/weyl")
         self.assertEqual(self.found(self.folder / "prefix/share/weyl/python"), installed)
         built = put(self.folder / "checkout/build/release", "lib")
-        shutil.copytree(source, self.folder / "checkout/python/weyl")
+        shutil.copytree(package, self.folder / "checkout/python/weyl")
         self.assertEqual(self.found(self.folder / "checkout/python"), built)
+        for source, wanted in (("checkout/python", built), ("prefix/share/weyl/python", installed)):
+            note.write_text(json.dumps({"dir_info": {}, "url": (self.folder / source).as_uri()}))
+            self.assertEqual(self.found(alone), wanted)
+        unbuilt = self.folder / "unbuilt/python"  # a package is not where another one of its name came from
+        shutil.copytree(package, unbuilt / "weyl")
+        self.assertTrue(self.found(f"{unbuilt}:{alone}").startswith("weyl: there is no "))
+        note.write_text(json.dumps({"archive_info": {}, "url": "https://example.org/weyl-0.whl"}))
+        self.assertTrue(self.found(alone).startswith("weyl: there is no "))
         self.assertEqual(self.found(alone, PATH=f"/usr/bin:{self.folder / 'prefix/bin'}"), installed)
         named = self.folder / "checkout/build/release/lib/libweyl_potential.so"
         self.assertEqual(self.found(self.folder / "prefix/share/weyl/python", WEYL_LIBRARY=str(named)), built)
@@ -260,8 +316,7 @@ class Library(suite.Test):
 
     def test_versions_are_those_of_the_project(self):
         project = (suite.ROOT / "CMakeLists.txt").read_text().split("project(weyl VERSION ")[1].split()[0]
-        package = (suite.ROOT / "python/pyproject.toml").read_text().split('\nversion = "')[1].split('"')[0]
-        self.assertEqual(package, project)
+        self.assertEqual(weyl.__version__, project)  # pyproject.toml reads it
         header = (suite.ROOT / "src/weyl/engine/weyl.h").read_text()
         self.assertIn(f"#define WEYL_API_VERSION {weyl.library.API_VERSION}\n", header)
 
@@ -306,6 +361,28 @@ class Program(suite.Test):
         with self.assertRaisesRegex(weyl.DataError, "must be a run folder, but has no config.toml"):
             weyl.runs.read(self.folder)
 
+    def test_a_signal_is_told_in_place_of_the_last_line(self):
+        program = self.folder / "weyl"
+        program.write_text("#!/bin/sh\necho epoch 1 >&2\nkill -9 $$\n")
+        program.chmod(0o755)
+        with unittest.mock.patch("weyl.program.program_path", lambda: program):
+            with self.assertRaisesRegex(weyl.Error, "^weyl train: ended by signal 9$"):
+                weyl.train("c.toml", quiet=True)
+
+    def test_values_of_python_are_those_of_toml(self):
+        given = {"a": np.arange(2), "b": np.float32(0.5), "c": {"d": [True, Path("x"), "é\n"]}, "e": [float("inf"), np.nan, 1e22]}
+        words = list(weyl.program.keys_of(given))
+        self.assertEqual(words, ["a=[0, 1]", "b=0.5", 'c.d=[true, "x", "é\\n"]', "e=[inf, nan, 1e+22]"])
+        if sys.version_info >= (3, 11):
+            import tomllib
+
+            self.assertEqual(tomllib.loads("\n".join(words))["e"][0], np.inf)
+        for value in (None, [None], b"x", object()):
+            with self.assertRaisesRegex(weyl.UsageError, "^weyl.train: train.lr: must be a bool, a number, a text, .*, got "):
+                weyl.train("c.toml", train={"lr": value})
+        with self.assertRaisesRegex(weyl.UsageError, "inf"):
+            weyl.train(self.config(), quiet=True, train={"max_seconds": float("inf")})
+
     def test_an_interrupt_saves(self):
         """A Ctrl-C of Python alone, when the first epoch is done."""
         class Stderr(io.StringIO):
@@ -333,6 +410,22 @@ class Program(suite.Test):
         np.testing.assert_array_equal(metrics["loss"], [0.5, np.nan])
         (self.folder / "metrics.csv").write_text("step,loss\n1\n")
         with self.assertRaisesRegex(weyl.DataError, "metrics.csv: line 2 must have 2 columns, has 1"):
+            weyl.runs.read(self.folder)
+
+    def test_a_young_run_says_what_it_has(self):
+        (self.folder / "config.toml").touch()
+        for text, has in ((None, "nothing yet"), ("", "nothing yet"), ("step,lo", "nothing yet"), ("step,loss\n", "step, loss")):
+            if text is not None:
+                (self.folder / "metrics.csv").write_text(text)
+            run = weyl.runs.read(self.folder)
+            for wrong in (lambda: run.curve("mae"), lambda: run.metrics["mae"]):
+                with self.assertRaisesRegex(weyl.DataError, f"metrics.csv: must have 'mae', has {has}$"):
+                    wrong()
+        self.assertEqual([len(values) for values in run.curve("loss")], [0, 0])
+        with self.assertRaisesRegex(weyl.DataError, "plots: must have 'energy', has nothing yet$"):
+            run.predictions["energy"]
+        (self.folder / "result.json").write_text('{"steps": 1')
+        with self.assertRaisesRegex(weyl.DataError, "result.json: must be JSON: "):
             weyl.runs.read(self.folder)
 
 
