@@ -132,7 +132,7 @@ class Models(suite.Test):
     def test_atoms_compute(self):
         model = weyl.load(suite.MODELS / "painn", dtype="float64")
         periodic = {**WATER, "cell": CELL}
-        found = model.compute(**periodic, want=("energy", "forces", "stress", "energies", "virials"))
+        found = model.compute(**periodic, want=iter(("energy", "forces", "stress", "energies", "virials")))
         self.below(found["energies"].sum() - found["energy"], 1e-9)
         np.testing.assert_allclose(found["virials"].sum(0), -np.linalg.det(CELL) * found["stress"], atol=1e-9)
         open_ = model.compute(**WATER)
@@ -170,8 +170,8 @@ class Models(suite.Test):
         code = f"""if True:
             import os, numpy, weyl
             model = weyl.load({str(suite.MODELS / "painn")!r}, threads=2)
-            positions = numpy.random.default_rng(0).uniform(0, 12, (150, 3))
-            compute = lambda: model.compute([8, 1, 1] * 50, positions)["energy"]
+            positions = numpy.random.default_rng(0).uniform(0, 20, (900, 3))  # enough for two
+            compute = lambda: model.compute([8, 1, 1] * 300, positions)["energy"]
             wanted = compute()
             child = os.fork()
             if child == 0:
@@ -180,7 +180,7 @@ class Models(suite.Test):
         with subprocess.Popen([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": str(suite.ROOT / "python")},
                               stdout=subprocess.PIPE, start_new_session=True) as done:
             try:
-                self.assertEqual(done.communicate(timeout=60)[0], b"0\n")
+                self.assertEqual(done.communicate(timeout=40)[0], b"0\n")
             finally:
                 with contextlib.suppress(ProcessLookupError):
                     os.killpg(done.pid, signal.SIGKILL)
