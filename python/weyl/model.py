@@ -203,7 +203,7 @@ def array_of(name, values):
 
 def number_of_threads(value):
     if not isinstance(value, (int, np.integer)) or not 0 <= value < 2**31:
-        raise UsageError(f"weyl.load: threads must be 0 or more, got {value!r}")
+        raise UsageError(f"weyl.load: threads must be a whole number, 0 or more, got {value!r}")
     return int(value)
 
 

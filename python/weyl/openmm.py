@@ -70,9 +70,12 @@ def indices(particles, count):
 
 
 def element_of(given):
+    """Of deuterium hydrogen."""
     try:
         if isinstance(given, str):
-            return openmm.app.Element.getBySymbol(given)
-        return openmm.app.Element.getByAtomicNumber(operator.index(getattr(given, "atomic_number", given)))
+            number = openmm.app.Element.getBySymbol(given).atomic_number
+        else:
+            number = operator.index(getattr(given, "atomic_number", given))
+        return openmm.app.Element.getByAtomicNumber(number)
     except (KeyError, TypeError):
         raise UsageError(f"weyl.openmm.force: there is no element {given!r}") from None

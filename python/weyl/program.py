@@ -108,4 +108,5 @@ def toml(key, value):
         return json.dumps(value, ensure_ascii=False)
     if isinstance(value, os.PathLike):
         return json.dumps(os.fspath(value), ensure_ascii=False)
-    raise UsageError(f"weyl.train: {key}: must be a bool, a number, a text, a path, or a list or dict of them, got {value!r}")
+    raise UsageError(f"weyl.train: {key}: must be a bool, a number, a text, a path, or a list or dict of them, got "
+                     f"{value!r}")

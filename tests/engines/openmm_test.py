@@ -62,6 +62,8 @@ class Force(suite.Test):
         self.assertGreater(abs(closed["energy"] - alone["energy"]), 1e-3)
         self.same(found_in(context_of(atoms, weyl.openmm.force(MODEL, symbols, periodic=True))), closed)
         self.same(found_in(context_of(atoms, weyl.openmm.force(MODEL, elements, periodic=False))), alone)
+        heavy = ["D" if symbol == "H" else symbol for symbol in symbols]
+        self.same(found_in(context_of(atoms, weyl.openmm.force(MODEL, heavy, periodic=False))), alone)
         self.same(found_in(context_of(atoms, weyl.openmm.force(MODEL, topology))), alone)
         topology.setPeriodicBoxVectors(np.array(atoms.cell) / 10 * unit.nanometer)
         self.same(found_in(context_of(atoms, weyl.openmm.force(suite.MODELS / "painn", topology, dtype="float64"))), closed)
@@ -90,8 +92,8 @@ class Force(suite.Test):
                             (lambda: weyl.openmm.force(MODEL, symbols, [3], periodic=False), "of 0 to 2, .*, got 3"),
                             (lambda: weyl.openmm.force(MODEL, symbols, [], periodic=False), "of 0 to 2, .*, got none"),
                             (lambda: weyl.openmm.force(MODEL, ["Xx"], periodic=False), "there is no element 'Xx'"),
-                            *[(lambda odd=odd: weyl.openmm.force(MODEL, symbols, odd, periodic=False), "mask of 3, .*, got " + got)
-                              for odd, got in (([0.9], "0.9"), ([True, False], "True"), ([[0, 1]], "0"))],
+                            *[(lambda some=some: weyl.openmm.force(MODEL, symbols, some, periodic=False), f"mask .* got {got}")
+                              for some, got in (([0.9], "0.9"), ([True, False], "True"), ([[0, 1]], "0"))],
                             (lambda: weyl.openmm.force(MODEL, [8.9], periodic=False), "there is no element 8.9"),
                             (lambda: weyl.openmm.force(MODEL, [200], periodic=False), "there is no element 200"),
                             (lambda: weyl.openmm.force(MODEL, ["He"], periodic=False), "the model knows no element He"),
