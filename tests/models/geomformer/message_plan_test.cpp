@@ -328,8 +328,12 @@ TEST(MessagePlan, StandsBackInTrainingAndWithoutKernels) {
 
 TEST(MessagePlan, RefusesWhatTheModelRefuses) {
   const auto model = model_of(Preset::et);
+  EXPECT_THROW(model->bond_gradient(points_at(random_positions(6), {6}), at::ones({5}, at::kBool)),
+               ShapeError);
   Points points = points_at(random_positions(6), {6});
   points.types = Tensor();
+  EXPECT_THROW(model->bond_gradient(points, {}), ShapeError);
+  points.types = at::full({6}, 4, at::kLong);
   EXPECT_THROW(model->bond_gradient(points, {}), ShapeError);
   points = points_at(random_positions(6), {6});
   points.cell = at::zeros({1, 3, 3}, at::kDouble);
