@@ -35,6 +35,7 @@ class MessageWorkspace {
   void* of_bytes(int64_t bytes) {
     if (bytes > bytes_) {
       memory_.reset();
+      bytes_ = 0;  // should there be none
       memory_.reset(::operator new(static_cast<size_t>(bytes), kLine));
       bytes_ = bytes;
     }
@@ -180,7 +181,9 @@ class PlanOf : public MessagePlan {
                         static_cast<double>(std::max<int64_t>(graphs, 1));
     share_out(graphs, workers_worth(graphs, each), [&](int64_t, int64_t begin, int64_t end) {
       for (int64_t g = begin; g < end; ++g) {
-        of_graph(call, points.graphs.offsets[static_cast<size_t>(g)], points.graphs.size(g), g);
+        if (points.graphs.size(g) > 0) {
+          of_graph(call, points.graphs.offsets[static_cast<size_t>(g)], points.graphs.size(g), g);
+        }
       }
     });
     return found;
@@ -301,11 +304,12 @@ class PlanOf : public MessagePlan {
     const T* x = call.positions.template const_data_ptr<T>();
     const T* cell = edges.shifts.defined() ? call.cell.template const_data_ptr<T>() + 9 * g : nullptr;
     const auto* shifts = edges.shifts.defined() ? edges.shifts.const_data_ptr<int64_t>() : nullptr;
+    const auto *edge = edges.edge_of_bond.const_data_ptr<int64_t>() + first,
+               *centre = edges.centre.const_data_ptr<int64_t>(),
+               *neighbour = edges.neighbour.const_data_ptr<int64_t>();
     double* step = call.found.steps.mutable_data_ptr<double>() + 3 * first;
     for (int64_t k = 0; k < bonds; ++k, step += 3) {
-      const int64_t e = edges.edge_of_bond.const_data_ptr<int64_t>()[first + k];
-      const int64_t i = edges.centre.const_data_ptr<int64_t>()[e],
-                    j = edges.neighbour.const_data_ptr<int64_t>()[e];
+      const int64_t e = edge[k], i = centre[e], j = neighbour[e];
       bool moved = false;
       for (int64_t a = 0; a < 3; ++a) {
         step[a] = static_cast<double>(x[3 * j + a]) - static_cast<double>(x[3 * i + a]);
