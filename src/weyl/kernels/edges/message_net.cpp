@@ -31,6 +31,7 @@ struct LayerValues {
   Hidden<T> of_values;
   T *middle, *maps, *joined, *mixed;  // before mixing (N, F), (N, 6 F), (N, 2 F), (N, 3 F)
   Hidden<T> of_mixing;
+  Moments<T> moments, mixing_moments;
 
   LayerValues(const MessageNet<T>& net, const MessageLayer<T>& layer, int64_t nodes, Memory<T>& memory) {
     const int64_t row = nodes * net.width;
@@ -50,6 +51,8 @@ struct LayerValues {
     joined = take(mixing, 2);
     mixed = take(mixing, 3);
     of_mixing = {take(mixing, 1), take(mixing, 1)};
+    moments = {memory.take(nodes), memory.take(nodes)};
+    mixing_moments = {memory.take(nodes), memory.take(nodes)};
   }
 };
 
@@ -75,11 +78,13 @@ template <class T>
 struct HeadValues {
   T *normed, *counts, *x, *v;
   Hidden<T> hidden;
+  Moments<T> moments;
 
   HeadValues(const MessageNet<T>& net, int64_t nodes, Memory<T>& memory) {
     const int64_t half = net.gated[0].vectors.out, wide = net.head.first.out;
     normed = memory.take(net.norm.weight ? nodes * net.width : 0);
     counts = memory.take(nodes);
+    moments = {memory.take(nodes), memory.take(nodes)};
     hidden = {memory.take(nodes * wide), memory.take(nodes * wide)};
     x = memory.take(nodes * half);
     v = memory.take(nodes * 3 * half);
@@ -90,7 +95,7 @@ struct HeadValues {
 template <class T>
 struct Scratch {
   T *filters, *slopes, *by_filters;  // of bonds at once, (4 F): those of values, of keys
-  T *scores, *row;                   // (2 F), (2 F)
+  T* scores;                         // (2 F)
   T *sum, *by_sum;                   // (N, F)
   T *by_vector_sum, *by_values;      // (N, 3 F)
   T *by_query, *by_key, *by_normed;  // (N, F)
@@ -99,7 +104,7 @@ struct Scratch {
   Scratch(const MessageNet<T>& net, int64_t nodes, Memory<T>& memory) {
     const auto take = [&](int64_t rows, auto&... arrays) { ((arrays = memory.take(rows * net.width)), ...); };
     take(4 * bonds_at_once, filters, slopes, by_filters);
-    take(2, scores, row);
+    take(2, scores);
     take(nodes, sum, by_sum, by_query, by_key, by_normed);
     take(3 * nodes, by_vector_sum, by_values, by_wide);
     take(9 * nodes, wide);
@@ -304,13 +309,14 @@ class Pass {
         }
         const T *gi = by_gathered + i * F_, *gj = by_gathered + j * F_;
         const T *ei = net_.neighbour_embedding + type(i) * F_, *ej = net_.neighbour_embedding + type(j) * F_;
-        for (int64_t c = 0; c < F_; ++c) {
-          g[c] = gi[c] * ej[c] + gj[c] * ei[c];
-        }
-        graph_.by_fade[p] += row_dot<T>(g, scratch_.filters + b * F_, F_);
-        for (int64_t c = 0; c < F_; ++c) {
-          g[c] *= graph_.fade[p];
-        }
+        Vec<T> by_fade{};
+        along<T>(F_, [&]<bool whole>(int64_t c, int64_t left) {
+          const auto at = [&](const T* from) { return get<whole>(from + c, left); };
+          const Vec<T> x = at(gi) * at(ej) + at(gj) * at(ei);
+          by_fade += x * get<whole>(scratch_.filters + b * F_ + c, left);
+          put<whole>(g + c, x * graph_.fade[p], left);
+        });
+        graph_.by_fade[p] += sum_of<T>(by_fade);
       }
       pull<T>(net_.neighbour_filter, rows(scratch_.by_filters), count, by_basis(first), Start::sum);
     });
@@ -320,7 +326,7 @@ class Pass {
     const MessageLayer<T>& layer = net_.layer[l];
     const T* in = x(l);
     if (layer.norm.weight) {
-      apply<T>(layer.norm, in, N_, F_, rows(values.normed));
+      apply(layer.norm, in, N_, F_, values.moments, values.normed);
       in = values.normed;
     }
     if (layer.query.weight) {
@@ -402,7 +408,7 @@ class Pass {
       pull<T>(layer.values.second, rows(m.by_values, 3), N_, rows(by_normed), Start::sum);
     }
     if (layer.norm.weight) {
-      pull<T>(layer.norm, x(l), by_normed, N_, F_, s.row, gx_);
+      pull(layer.norm, x(l), by_normed, N_, F_, values.moments, gx_);
     }
   }
 
@@ -414,12 +420,13 @@ class Pass {
     }
     T *to = x(l + 1), *to_vectors = v(l + 1);
     apply<T>(layer.mixing_vectors, rows(to_vectors), 3 * N_, rows(values.maps, 2));
+    const T* in = to;
     if (layer.mixing_norm.weight) {
       copy(to, N_ * F_, values.middle);
-      apply<T>(layer.mixing_norm, to, N_, F_, rows(values.joined, 2));
-    } else {
-      copy_rows<T>(rows(to), N_, F_, rows(values.joined, 2));
+      apply(layer.mixing_norm, values.middle, N_, F_, values.mixing_moments, scratch_.sum);
+      in = scratch_.sum;
     }
+    copy_rows<T>(rows(in), N_, F_, rows(values.joined, 2));
     mixing_lengths(N_, F_, values.maps, values.joined);
     apply<T>(layer.mixing, net_.activation, rows(values.joined, 2), N_, values.of_mixing,
              rows(values.mixed, 3));
@@ -436,7 +443,7 @@ class Pass {
     mixing_lengths_backward(N_, F_, values.maps, values.joined, by_joined, by_maps);
     if (layer.mixing_norm.weight) {
       copy_rows<T>(rows(by_joined, 2), N_, F_, rows(scratch_.by_normed));
-      pull<T>(layer.mixing_norm, values.middle, scratch_.by_normed, N_, F_, scratch_.row, gx_);
+      pull<T>(layer.mixing_norm, values.middle, scratch_.by_normed, N_, F_, values.mixing_moments, gx_);
     } else {
       add_rows<T>(rows(by_joined, 2), N_, F_, rows(gx_));
     }
@@ -449,7 +456,7 @@ class Pass {
     const bool normed = net_.norm.weight != nullptr;
     const T* in = x(net_.layers);
     if (normed) {
-      apply<T>(net_.norm, in, N_, F_, rows(h.normed));
+      apply(net_.norm, in, N_, F_, h.moments, h.normed);
       in = h.normed;
     }
     clear(gx_, N_ * F_);
@@ -475,7 +482,7 @@ class Pass {
       pull<T>(vectors, {one.vectors, vectors.out}, 3 * N_, rows(gv_), Start::sum);
     }
     if (normed) {
-      pull<T>(net_.norm, x(net_.layers), by_in, N_, F_, scratch_.row, gx_);
+      pull<T>(net_.norm, x(net_.layers), by_in, N_, F_, h.moments, gx_);
     }
   }
 
