@@ -290,9 +290,6 @@ class PlanOf : public MessagePlan {
     graph.by_direction = b.by_direction;
     graph.by_fade = b.by_fade;
     graph.by_basis = b.by_basis;
-    std::fill_n(b.by_direction, 3 * bonds, T(0));
-    std::fill_n(b.by_fade, bonds, T(0));
-    std::fill_n(b.by_basis, bonds * options_.kernels, T(0));
     net.run(net_, graph, arrays.take<T>(net.numbers(net_, nodes)));
     add_up(call, first, bonds, b);
   }
