@@ -6,9 +6,9 @@
 // Copyright 2026 the authors of weyl
 // SPDX-License-Identifier: GPL-2.0-or-later
 //
-// This file alone of weyl includes headers of LAMMPS, and so it alone is under LAMMPS's licence: it may be passed on and
-// changed under the GNU General Public License, version 2 or any later one, and comes without any warranty. It is linked
-// with nothing of weyl: it opens libweyl_potential.so, whose functions weyl.h declares.
+// This file alone of weyl includes headers of LAMMPS, and so it alone is under the GPL: it may be passed on and changed
+// under the GNU General Public License, version 2 or any later one, and comes without any warranty. It is linked with
+// nothing of weyl: it opens libweyl_potential.so, whose functions weyl.h declares.
 #include "pair.h"
 
 #include <dlfcn.h>
@@ -55,18 +55,30 @@ struct Library {
 };
 Library library;
 
-/// WEYL_LIBRARY, or in the folder above the plugin's own, as build trees and install prefixes have it.
-std::string library_path() {
-  std::filesystem::path path;
-  if (const char* named = std::getenv("WEYL_LIBRARY")) {
-    path = named;
-  } else {
+/// The file itself, without links; where there is none, the path as it is.
+std::filesystem::path resolved(const std::filesystem::path& path) {
+  std::error_code missing;
+  const auto file = std::filesystem::canonical(path, missing);
+  return missing ? path : file;
+}
+
+/// This file. Asked when LAMMPS opens it: a path may be relative to the working folder, and `shell cd` changes that.
+const std::filesystem::path& plugin_path() {
+  static const std::filesystem::path path = [] {
     Dl_info plugin;
     dladdr(&library, &plugin);
-    path = std::filesystem::canonical(plugin.dli_fname).parent_path().parent_path() / "libweyl_potential.so";
-  }
+    return resolved(plugin.dli_fname);
+  }();
+  return path;
+}
+
+/// WEYL_LIBRARY, or in the folder above the plugin's own, as build trees and install prefixes have it.
+std::string library_path() {
+  const char* named = std::getenv("WEYL_LIBRARY");
   // Libraries beside it are found from where the file is, not from where a link to it is.
-  return std::filesystem::weakly_canonical(path).string();
+  return resolved(named != nullptr ? named
+                                   : plugin_path().parent_path().parent_path() / "libweyl_potential.so")
+      .string();
 }
 
 std::string Library::open() {
@@ -118,6 +130,7 @@ class PairWeyl : public Pair {
   void init_style() override;
   double init_one(int i, int j) override;
   void compute(int eflag, int vflag) override;
+  void finish() override { end_line(); }
   int pack_reverse_comm(int count, int first, double* to) override;
   void unpack_reverse_comm(int count, int* to, double* from) override;
 
@@ -126,10 +139,12 @@ class PairWeyl : public Pair {
   void close();
   void load(const std::string& path, const char* dtype);
   void gather();
+  void warn_of_masses();
   void warn_of_ghosts();
   void add(size_t member, bool watched);
   void add_virial(const weyl_results& found, double factor);
-  void write_deviations();
+  void deviate();
+  void end_line();
   double reach() const;
   bool whole() const { return comm->nprocs == 1; }  // or a part, with ghosts
   int periods() const { return domain->xperiodic + domain->yperiodic + domain->zperiodic; }
@@ -152,9 +167,11 @@ class PairWeyl : public Pair {
   std::vector<double> forces_, energies_, virials_;
 
   // Deviations of several models are written each so many steps, from each model's energy and forces (atoms, models, 3),
-  // since parts of a standard deviation that several ranks know do not add up.
+  // since parts of a standard deviation that several ranks know do not add up. Line searches and Monte Carlo compute
+  // several times in a step, at last what the step is: the line of a step waits for the next step, or the end of the run.
   FILE* deviations_ = nullptr;
-  bigint every_ = 0, written_ = -1;
+  std::string line_;
+  bigint every_ = 0, step_ = -1;
   std::vector<double> member_energies_, member_forces_;
 };
 
@@ -181,6 +198,7 @@ void PairWeyl::close() {
     library.free(member.model);
   }
   members_.clear();
+  end_line();
   if (deviations_ != nullptr) {
     fclose(deviations_);
     deviations_ = nullptr;
@@ -211,7 +229,6 @@ void PairWeyl::settings(int count, char** words) {
   const char* dtype = nullptr;
   gradient_forces_ = true;
   every_ = 0;
-  written_ = -1;
   for (int i = 0; i < count; ++i) {
     const std::string word = words[i];
     if (word == "dtype") {
@@ -327,6 +344,25 @@ void PairWeyl::init_style() {
                  member.path, comm->nprocs);
     }
   }
+  warn_of_masses();
+}
+
+/// Elements that are named in another order than the types: masses grow with atomic numbers, but for 3 % (argon is heavier
+/// than potassium).
+void PairWeyl::warn_of_masses() {
+  for (int a = 1; a <= atom->ntypes && atom->mass != nullptr && comm->me == 0; ++a) {
+    for (int b = 1; b <= atom->ntypes; ++b) {
+      const bool set = atom->mass_setflag[a] != 0 && atom->mass_setflag[b] != 0;
+      if (set && 0 < numbers_[a] && numbers_[a] < numbers_[b] && atom->mass[a] > 1.03 * atom->mass[b]) {
+        error->warning(
+            FLERR,
+            "Pair style weyl: pair_coeff must name elements in the order of the types, got {} for type {} of "
+            "mass {:.6g} and {} for type {} of mass {:.6g}",
+            elements[map[a]], a, atom->mass[a], elements[map[b]], b, atom->mass[b]);
+        return;
+      }
+    }
+  }
 }
 
 /// How far in Angstrom an atom can change what a model says of another: how far away ghosts must be known.
@@ -339,7 +375,9 @@ double PairWeyl::reach() const {
 }
 
 double PairWeyl::init_one(int /*i*/, int /*j*/) {
-  return std::max(reach(), 1.0);  // of none LAMMPS says that atoms may get lost
+  // Of none LAMMPS says that atoms may get lost. On one rank, where no ghosts are read, it is the reach too: it costs a
+  // hundredth of a step, and analyses such as compute coord/atom refuse to look farther.
+  return std::max(reach(), 1.0);
 }
 
 /// Own atoms, and of several ranks the ghosts that are within reach of the box around them.
@@ -398,7 +436,11 @@ void PairWeyl::compute(int eflag, int vflag) {
   if (!whole() && !warned_) {
     warn_of_ghosts();
   }
-  const bool watched = every_ > 0 && update->ntimestep % every_ == 0 && update->ntimestep != written_;
+  const bool watched = every_ > 0 && update->ntimestep % every_ == 0;
+  if (update->ntimestep != step_) {
+    end_line();
+    step_ = update->ntimestep;
+  }
   if (watched) {
     member_energies_.assign(members_.size(), 0);
     member_forces_.assign(3 * members_.size() * (atom->nlocal + atom->nghost), 0);
@@ -407,7 +449,7 @@ void PairWeyl::compute(int eflag, int vflag) {
     add(k, watched);
   }
   if (watched) {
-    write_deviations();
+    deviate();
   }
 }
 
@@ -441,7 +483,10 @@ void PairWeyl::add(size_t member, bool watched) {
   const weyl_status status = whole() ? library.compute(with.model, &given, &found)
                                      : library.compute_cluster(with.model, &given, owned_.data(), &found);
   if (status != WEYL_OK) {
-    const std::string line = fmt::format("Pair style weyl: {}: {}", with.path, library.last_error());
+    std::string line = fmt::format("Pair style weyl: {}: {}", with.path, library.last_error());
+    if (status == WEYL_DATA) {
+      line += fmt::format(" (atoms are counted in the order of rank {}, not by id)", comm->me);
+    }
     whole() ? error->all(FLERR, line) : error->one(FLERR, line);
   }
   const double factor = unit_ / static_cast<double>(members_.size());
@@ -514,7 +559,7 @@ void PairWeyl::unpack_reverse_comm(int count, int* to, double* from) {
 }
 
 /// The deviation of the force on an atom: the root of the mean over the models of |f - mean f|^2.
-void PairWeyl::write_deviations() {
+void PairWeyl::deviate() {
   const size_t models = members_.size();
   const auto mean = static_cast<double>(models);
   comm->reverse_comm(this);
@@ -546,13 +591,17 @@ void PairWeyl::write_deviations() {
   MPI_Allreduce(MPI_IN_PLACE, &most, 1, MPI_DOUBLE, MPI_MAX, world);
   MPI_Allreduce(MPI_IN_PLACE, &least, 1, MPI_DOUBLE, MPI_MIN, world);
   MPI_Allreduce(MPI_IN_PLACE, sums.data(), 2, MPI_DOUBLE, MPI_SUM, world);
+  line_ =
+      fmt::format("{} {:.9g} {:.9g} {:.9g} {:.9g}\n", update->ntimestep, unit_ * most, unit_ * least,
+                  unit_ * sums[0] / sums[1], unit_ * std::sqrt(squares(member_energies_.data(), 1) / mean));
+}
+
+void PairWeyl::end_line() {
   if (deviations_ != nullptr) {
-    fmt::print(deviations_, "{} {:.9g} {:.9g} {:.9g} {:.9g}\n", update->ntimestep, unit_ * most,
-               unit_ * least, unit_ * sums[0] / sums[1],
-               unit_ * std::sqrt(squares(member_energies_.data(), 1) / mean));
+    fmt::print(deviations_, "{}", line_);
     fflush(deviations_);
   }
-  written_ = update->ntimestep;
+  line_.clear();
 }
 
 }  // namespace LAMMPS_NS
@@ -569,6 +618,7 @@ __attribute__((visibility("default"))) void lammpsplugin_init(void* lmp, void* h
   // Classes of another LAMMPS have other members: what comes of that is anything, so the style stays unknown there.
   const int version = lammps_version(lmp), ids = lammps_extract_setting(lmp, "tagint");
   constexpr int own_ids = sizeof(LAMMPS_NS::tagint);
+  LAMMPS_NS::plugin_path();
   if (version != WEYL_LAMMPS_VERSION || ids != own_ids) {
     if (lammps_extract_setting(lmp, "world_rank") == 0) {
       fprintf(stderr,

@@ -149,6 +149,35 @@ TEST(Weyl, ACommitteeGivesMeansAndDeviations) {
   EXPECT_NEAR(results[2].forces_std[4], std::abs(results[0].forces[4] - results[1].forces[4]) / 2, 1e-9);
 }
 
+// Ghosts that are within the reach of one model are too few for another that sees farther.
+TEST(Weyl, ACommitteeReachesAsFarAsItsFarthestMember) {
+  const Folder folder;
+  const std::string painn = potential_in(folder, "painn"), et = potential_in(folder, "et"),
+                    far = potential_in(folder, "transformer");
+  const double shorter = weyl_reach(loaded({painn}).get()), longer = weyl_reach(loaded({et}).get());
+  ASSERT_LT(shorter, longer);
+  EXPECT_EQ(weyl_reach(loaded({painn, et}).get()), longer);
+  EXPECT_EQ(weyl_reach(loaded({et, painn}).get()), longer);
+  EXPECT_EQ(weyl_reach(loaded({painn, far}).get()), -1);
+}
+
+TEST(Weyl, AnEnergyAloneNeedsNoForces) {
+  const Folder folder;
+  const Model without = loaded({potential_in(folder, "painn", {.forces = ForceSource::none}, 2)}),
+              model = loaded({potential_in(folder, "painn")});
+  const Atoms atoms;
+  const weyl_atoms view = atoms.view();
+  Results results(4), all(4);
+  const weyl_results energy{&results.energy, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr},
+      everything = all.view(),
+      forces{&results.energy, results.forces.data(), nullptr, nullptr, nullptr, nullptr, nullptr};
+  ASSERT_EQ(weyl_compute(model.get(), &view, &energy), WEYL_OK) << weyl_last_error();
+  ASSERT_EQ(weyl_compute(model.get(), &view, &everything), WEYL_OK);
+  EXPECT_NEAR(results.energy, all.energy, 1e-10);
+  EXPECT_EQ(weyl_compute(without.get(), &view, &energy), WEYL_OK) << weyl_last_error();
+  EXPECT_EQ(weyl_compute(without.get(), &view, &forces), WEYL_USAGE);
+}
+
 TEST(Weyl, BatchesAndClustersAreTheirParts) {
   const Folder folder;
   const Model model = loaded({potential_in(folder, "painn")});
@@ -246,7 +275,7 @@ TEST(Weyl, ManyCallsOfChangingSizesTakeNoMemory) {
     ASSERT_EQ(weyl_compute(model.get(), &given, &to), WEYL_OK) << weyl_last_error();
   };
   int64_t before = 0;
-  for (int64_t i = 0; i < 2000; ++i) {
+  for (int64_t i = 0; i < 10000; ++i) {
     before = i == 100 ? resident() : before;
     call(15 + i % 13);
   }
@@ -298,6 +327,10 @@ TEST(Weyl, WhatIsWrongIsALineAndAStatus) {
   refused(weyl_compute(nullptr, nullptr, nullptr), WEYL_USAGE, "weyl_compute: model must be given, got NULL");
   to.stress = results.stress.data();
   refused(compute(direct), WEYL_USAGE, "weyl_compute: the model gives no stress");
+  const std::string own_forces = potential_in(folder, "et", {.forces = ForceSource::direct}, 2);
+  const std::array<const char*, 2> mixed{there, own_forces.c_str()};
+  refused(weyl_load(mixed.data(), 2, nullptr, 0, &none), WEYL_USAGE,
+          "several models must have the same kind of forces");
   to.stress = nullptr;
   to.virials = results.virials.data();
   refused(compute(far), WEYL_USAGE, "weyl_compute: the model gives no virials of atoms");

@@ -211,6 +211,29 @@ class Serve(suite.Test):
                 _, err = process.communicate(timeout=60)
         self.assertEqual(process.returncode, 5, err)
 
+    def test_an_interrupt_while_somebody_always_asks(self):
+        n = len(self.atoms)
+        ask = self.places(np.array(self.atoms.positions) / 0.529177)
+        with socket.socket() as listener:
+            listener.bind(("127.0.0.1", 0))
+            listener.listen()
+            process = self.serve(f":{listener.getsockname()[1]}", "painn")
+            other, _ = listener.accept()
+            with other, self.assertRaises(OSError):
+                other.sendall(b"INIT".ljust(12) + struct.pack("=ii", 0, 0))
+                for asked in range(1000000):
+                    other.sendall(ask + b"GETFORCE".ljust(12))
+                    if len(other.recv(12 + 8 + 4 + 24 * n + 72 + 4, socket.MSG_WAITALL)) < 12:
+                        raise OSError
+                    if asked == 3:
+                        process.send_signal(15)
+        _, err = process.communicate(timeout=60)
+        self.assertEqual(process.returncode, 5, err)
+
+    def places(self, positions):
+        return (b"POSDATA".ljust(12) + (np.array(self.atoms.cell.T) / 0.529177).tobytes() + bytes(72)
+                + struct.pack("=i", len(positions)) + positions.tobytes())
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -20,6 +20,7 @@ import weyl
 import weyl.ase
 from ase import Atoms, units
 from ase.build import molecule
+from dftd3.interface import DispersionModel, RationalDampingParam
 
 PROGRAMS = Path(sys.prefix) / "bin"
 GUIDE = suite.ROOT / "docs/guide/engines.md"
@@ -178,10 +179,13 @@ class Physics(Lammps):
     def test_boxes(self):
         """Triclinic and ET, which sees a neighbour farther; boundaries that are periodic in part or shrink; ranks without
         atoms."""
-        leaning = waters(2, (0.3, -0.2, 0.4))
+        leaning = waters(4, (0.3, -0.2, 0.4))
+        above = waters(1)
+        above.positions[:, 2] += 0.8
+        self.assertGreater(above.positions[:, 2].min(), SIDE / 2)  # all atoms are the upper rank's
         for model, box, boundary, ranks, before in (("et", leaning, "p p p", 2, ""), ("painn", leaning, "p p p", 2, ""),
                                                     ("painn", waters(2), "p p f", 2, ""), ("et", waters(2), "s p s", 2, ""),
-                                                    ("painn", waters(1), "f f f", 4, "processors 1 1 4")):
+                                                    ("painn", above, "f f f", 2, "processors 1 1 2")):
             with self.subTest(model=model, boundary=boundary):
                 whole = self.lammps(box=box, pair=pair(model), boundary=boundary, atoms="")
                 box.pbc = [side == "p" for side in boundary.split()]
@@ -232,6 +236,15 @@ class Physics(Lammps):
         off = np.linalg.norm(box.calc.results["forces_std"], axis=1)
         self.close(written[0][0, 1:], [off.max(), off.min(), off.mean(), box.calc.results["energy_std"]], 1e-7)
 
+    def test_deviations_are_those_of_steps(self):
+        """Not of a line search's trials; and of each run, whose first step another may have been the last."""
+        self.lammps(box=waters(1), pair=pair("painn", "painn_2", more="dtype float64 devi devi.txt 1"), atoms="",
+                    run="minimize 0 0 3 100\nrun 0\ndisplace_atoms all random 0.1 0.1 0.1 7\nrun 0")
+        written = np.loadtxt(self.folder / "devi.txt")
+        self.assertEqual(written[:, 0].tolist(), [0, 1, 2, 3, 3, 3])
+        self.close(written[4], written[3], 1e-7)
+        self.assertGreater(np.abs(written[5] - written[4]).max(), 1e-3)
+
 
 class Beside(Lammps):
     """Other pair styles in the same input."""
@@ -244,7 +257,11 @@ class Beside(Lammps):
                            "pair_coeff * * dispersion/d3 H O")}
         first, *others = ("\n".join(lines) for lines in styles.values())
         alone = self.lammps(box=waters(2), pair=first, run="run 0\n" + "\n".join(f"{lines}\nrun 0" for lines in others))
-        self.assertLess(alone.energy[1], -0.01)
+        box = waters(2)
+        other = DispersionModel(box.numbers, box.positions / units.Bohr, box.cell.array / units.Bohr, box.pbc)
+        other.set_realspace_cutoff(disp2=12 / units.Bohr, disp3=0, cn=8 / units.Bohr)
+        energy = other.get_dispersion(RationalDampingParam(method="pbe", atm=False), grad=False)["energy"] * units.Hartree
+        self.below(alone.energy[1] / energy - 1, 1e-5, "s-dftd3")
         two = self.lammps(2, pair="\n".join(styles["both"]))
         for found in (alone.energy[2], two.energy[0]):
             self.close(found, alone.energy[0] + alone.energy[1], 1e-8)
@@ -294,6 +311,7 @@ class Limits(Lammps):
                 ("dtype must be \"float32\" or \"float64\", got \"half\"", {"pair": pair("painn", more="dtype half")}),
                 ("devi needs several models, got one", {"pair": pair("painn", more="devi f 1")}),
                 ("there must be one MPI rank, got 2", {"pair": far, "ranks": 2, "boundary": "f f f"}),
+                ("are counted in the order of rank 0, not by id", {"pair": pair("painn") + "\nset atom 1*2 x 0 y 0 z 0"}),
                 ("need one whose atoms see no farther than a cut-off", {"pair": far, "boundary": "f f f"}),
                 ("cannot open /nowhere.so", {"environment": {"WEYL_LIBRARY": "/nowhere.so"}})):
             with self.subTest(line):
@@ -302,6 +320,18 @@ class Limits(Lammps):
                 self.assertEqual(len(errors), 1, text)
                 self.assertIn(f"Pair style weyl: ", errors[0])
                 self.assertIn(line, errors[0])
+
+    def test_elements_in_another_order_than_masses_are_a_warning(self):
+        right = pair("painn")
+        for style, warnings in ((right, 0), (right.replace("H O", "O H"), 1)):
+            text = self.lammps(box=waters(1), pair=style).text
+            self.assertEqual(text.count("must name elements in the order of the types"), warnings)
+
+    def test_the_plugin_knows_where_it_is(self):
+        (self.folder / "plugins").symlink_to(suite.BUILD / "lib" / "weyl")
+        (self.folder / "below").mkdir()
+        self.lammps(box=waters(1), before="plugin load plugins/weylplugin.so", pair="shell cd below\n" + pair("painn"),
+                    environment={"LAMMPS_PLUGIN_PATH": ""})
 
     def test_forces_that_are_no_derivatives_have_no_pressure(self):
         model = {"geomformer": {"preset": "et", "heads": 4}}

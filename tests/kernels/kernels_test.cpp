@@ -109,6 +109,10 @@ std::set<std::string> tables_of_the_library() {
 std::string without_a_case(const std::set<std::string>& tables) {
   std::string absent;
   for (const std::string& table : tables) {
+    // Those of a whole net, which is no op: tests/models/geomformer/message_plan_test.cpp runs them on every set.
+    if (table.starts_with("MessageNets") || table.starts_with("RadialFunctions")) {
+      continue;
+    }
     // Attention fetches the tiles of its own set itself, without `best`.
     const std::string tiles = "LieTiles", attention = "LieAttention";
     const std::string by = table.rfind(tiles, 0) == 0 ? attention + table.substr(tiles.size()) : table;

@@ -71,6 +71,15 @@ TEST(EnergiesOfAtoms, OfOwnedAtomsAreOfTheirDomain) {
     EXPECT_GT(largest(one.at("forces") - all.at("forces")), 1e-3) << system;
     EXPECT_THROW(predictor(input, {.owned = half.narrow(0, 0, 12)}), ShapeError);
   }
+  // Forces that are no derivatives are the owner's own to say.
+  const Predictor direct(potential("et", *data, {.forces = ForceSource::direct}));
+  const Tensor half = at::arange(13).remainder(2).eq(0);
+  const Named all = direct(input), one = direct(input, {.energies = true, .owned = half});
+  EXPECT_TRUE(at::equal(one.at("forces")[0], all.at("forces")[0]));
+  for (const char* name : {"forces", "energies"}) {
+    EXPECT_EQ(largest(one.at(name).index({half.logical_not()})), 0) << name;
+    EXPECT_GT(largest(one.at(name)), 1e-3) << name;
+  }
 }
 
 TEST(VirialsOfAtoms, AddUpToTheStressAndAreWhatStrainingTheirEdgesCosts) {

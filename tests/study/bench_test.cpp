@@ -16,6 +16,7 @@
 #include "weyl/models/geomformer/options.h"
 #include "weyl/models/platonic/options.h"
 #include "weyl/models/systems.h"
+#include "weyl/ops/edges/bond_gradient.h"
 #include "weyl/study/cost/allocation_peak.h"
 #include "weyl/study/cost/device.h"
 #include "weyl/study/cost/host_waits.h"
@@ -288,6 +289,7 @@ TEST(Bench, TimesEnergiesWithForcesAndTheirTrainingStep) {
   }
   const double predicted = product_flops([&] {
     const at::NoGradGuard off;
+    const WithoutBondGradients by_products_of_torch;
     task.predict(*model, batch);
   });
   EXPECT_GT(predicted, forward_flops(*model, batch));  // a forward and a backward pass

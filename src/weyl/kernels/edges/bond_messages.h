@@ -9,7 +9,7 @@ namespace WEYL_ISA {
 /// t / (1 + exp(-t)), and its slope.
 template <class T>
 inline Vec<T> silu(Vec<T> t, Vec<T>& slope) {
-  const Vec<T> sigmoid = T(1) / (T(1) + exp_of<T>(-t));
+  const Vec<T> sigmoid = sigmoid_of<T>(t);
   slope = sigmoid * (T(1) + t * (T(1) - sigmoid));
   return t * sigmoid;
 }

@@ -5,6 +5,7 @@
 #include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/edges/matrix_product.h"
 #include "weyl/kernels/edges/message_net.h"
+#include "weyl/kernels/frames/frame_norm.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA {
@@ -63,58 +64,33 @@ inline void pull(const DenseMlp<T>& mlp, ActivationLaw law, Matrix<const T> gy, 
   pull<T>(mlp.first, {h.after, width}, rows, gx, start);
 }
 
+/// What the derivative of a norm needs of its rows.
 template <class T>
-inline T row_sum(const T* x, int64_t width) {
-  Vec<T> sum{};
-  along<T>(width, [&]<bool whole>(int64_t c, int64_t left) { sum += get<whole>(x + c, left); });
-  return sum_of<T>(sum);
+struct Moments {
+  T *mean, *rstd;  // (rows)
+};
+template <class T>
+inline FrameNormInput<T> norm_of(const RowNorm<T>& norm, const T* x, int64_t width) {
+  FrameNormInput<T> in;
+  in.frames = 1;
+  in.channels = width;
+  in.epsilon = T(1e-5);
+  in.a = x;
+  in.weight = norm.weight;
+  in.bias = norm.bias;
+  return in;
 }
 template <class T>
-inline T row_dot(const T* x, const T* y, int64_t width) {
-  Vec<T> sum{};
-  along<T>(width, [&]<bool whole>(int64_t c, int64_t left) {
-    sum += get<whole>(x + c, left) * get<whole>(y + c, left);
-  });
-  return sum_of<T>(sum);
+inline void apply(const RowNorm<T>& norm, const T* x, int64_t rows, int64_t width, Moments<T> m, T* y) {
+  compiled<FrameNorm<T>, InstructionSet::WEYL_ISA>().forward(norm_of(norm, x, width), nullptr, y, m.mean,
+                                                             m.rstd, 0, rows);
 }
-
-/// (x - mean) / sqrt(variance + 1e-5) of a row; returns the divisor's inverse.
+/// gx += the derivative by x
 template <class T>
-inline T whiten_row(const T* x, int64_t width, T* y) {
-  const T mean = row_sum(x, width) / static_cast<T>(width);
-  for (int64_t c = 0; c < width; ++c) {
-    y[c] = x[c] - mean;
-  }
-  const T inverse = T(1) / root_of<T>(row_dot(y, y, width) / static_cast<T>(width) + T(1e-5));
-  for (int64_t c = 0; c < width; ++c) {
-    y[c] *= inverse;
-  }
-  return inverse;
-}
-template <class T>
-inline void apply(const RowNorm<T>& norm, const T* x, int64_t rows, int64_t width, Matrix<T> y) {
-  for (int64_t n = 0; n < rows; ++n) {
-    T* to = y.at + n * y.apart;
-    whiten_row(x + n * width, width, to);
-    for (int64_t c = 0; c < width; ++c) {
-      to[c] = to[c] * norm.weight[c] + norm.bias[c];
-    }
-  }
-}
-/// gx += the derivative by x from gy, which is overwritten. row: (width)
-template <class T>
-inline void pull(const RowNorm<T>& norm, const T* x, T* gy, int64_t rows, int64_t width, T* row, T* gx) {
-  for (int64_t n = 0; n < rows; ++n, gy += width, gx += width) {
-    const T inverse = whiten_row(x + n * width, width, row);
-    for (int64_t c = 0; c < width; ++c) {
-      gy[c] *= norm.weight[c];
-    }
-    const T mean = row_sum(gy, width) / static_cast<T>(width),
-            along_row = row_dot(gy, row, width) / static_cast<T>(width);
-    for (int64_t c = 0; c < width; ++c) {
-      gx[c] += inverse * (gy[c] - mean - row[c] * along_row);
-    }
-  }
+inline void pull(const RowNorm<T>& norm, const T* x, const T* gy, int64_t rows, int64_t width, Moments<T> m,
+                 T* gx) {
+  compiled<FrameNorm<T>, InstructionSet::WEYL_ISA>().backward(norm_of(norm, x, width), m.mean, m.rstd, gx, gy,
+                                                              gx, nullptr, nullptr, 0, rows);
 }
 
 }  // namespace WEYL_ISA

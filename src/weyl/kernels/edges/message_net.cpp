@@ -1,110 +1,12 @@
 #include "weyl/kernels/edges/message_net.h"
 
 #include "weyl/kernels/edges/bond_messages.h"
-#include "weyl/kernels/edges/dense_maps.h"
+#include "weyl/kernels/edges/message_memory.h"
 #include "weyl/kernels/edges/stream_rows.h"
 
 namespace weyl::kernels {
 namespace WEYL_ISA {
 namespace {
-
-constexpr int64_t bonds_at_once = 32;  // whose filters stay in the second cache
-
-/// Hands out arrays one after the other; without a base it only counts them.
-template <class T>
-struct Memory {
-  T* base = nullptr;
-  int64_t used = 0;
-
-  T* take(int64_t count) {
-    const int64_t at = used;
-    used += padded<T>(count);
-    return base ? base + at : nullptr;
-  }
-};
-
-/// What the derivative of a layer needs of its values. Null where the layer has no such part.
-template <class T>
-struct LayerValues {
-  T *normed, *query, *key, *values, *own,
-      *products;  // (N, F), ..., values and own (N, 3 F), products (N, 9 F)
-  Hidden<T> of_values;
-  T *middle, *maps, *joined, *mixed;  // before mixing (N, F), (N, 6 F), (N, 2 F), (N, 3 F)
-  Hidden<T> of_mixing;
-
-  LayerValues(const MessageNet<T>& net, const MessageLayer<T>& layer, int64_t nodes, Memory<T>& memory) {
-    const int64_t row = nodes * net.width;
-    const auto take = [&](const T* wanted, int64_t rows) {
-      return wanted ? memory.take(rows * row) : nullptr;
-    };
-    normed = take(layer.norm.weight, 1);
-    query = take(layer.query.weight, 1);
-    key = take(layer.key.weight, 1);
-    values = memory.take(3 * row);
-    own = take(layer.out.weight, 3);
-    products = take(layer.out.weight, 9);
-    of_values = {take(layer.values.first.weight, 1), take(layer.values.first.weight, 1)};
-    middle = take(layer.mixing_norm.weight, 1);
-    const T* mixing = layer.mixing_vectors.weight;
-    maps = take(mixing, 6);
-    joined = take(mixing, 2);
-    mixed = take(mixing, 3);
-    of_mixing = {take(mixing, 1), take(mixing, 1)};
-  }
-};
-
-/// The same of a gated block: I columns in, O out.
-template <class T>
-struct GatedValues {
-  T *maps, *squares, *joined, *update, *vectors;  // (N, 3 I), (N, I), (N, 2 I), (N, 2 O), (N, 3 O)
-  Hidden<T> hidden;
-
-  GatedValues(const GatedMaps<T>& gated, int64_t nodes, Memory<T>& memory) {
-    const int64_t in = gated.lengths.in;
-    maps = memory.take(nodes * 3 * in);
-    squares = memory.take(nodes * in);
-    joined = memory.take(nodes * 2 * in);
-    hidden = {memory.take(nodes * in), memory.take(nodes * in)};
-    update = memory.take(nodes * gated.update.second.out);
-    vectors = memory.take(nodes * 3 * gated.vectors.out);
-  }
-};
-
-/// Of the head: its last numbers of nodes, and what the first gated block gives the second.
-template <class T>
-struct HeadValues {
-  T *normed, *counts, *x, *v;
-  Hidden<T> hidden;
-
-  HeadValues(const MessageNet<T>& net, int64_t nodes, Memory<T>& memory) {
-    const int64_t half = net.gated[0].vectors.out, wide = net.head.first.out;
-    normed = memory.take(net.norm.weight ? nodes * net.width : 0);
-    counts = memory.take(nodes);
-    hidden = {memory.take(nodes * wide), memory.take(nodes * wide)};
-    x = memory.take(nodes * half);
-    v = memory.take(nodes * 3 * half);
-  }
-};
-
-/// Arrays that one layer after the other uses.
-template <class T>
-struct Scratch {
-  T *filters, *slopes, *by_filters;  // of bonds at once, (4 F): those of values, of keys
-  T *scores, *row;                   // (2 F), (2 F)
-  T *sum, *by_sum;                   // (N, F)
-  T *by_vector_sum, *by_values;      // (N, 3 F)
-  T *by_query, *by_key, *by_normed;  // (N, F)
-  T *wide, *by_wide;                 // (N, 9 F), (N, 3 F)
-
-  Scratch(const MessageNet<T>& net, int64_t nodes, Memory<T>& memory) {
-    const auto take = [&](int64_t rows, auto&... arrays) { ((arrays = memory.take(rows * net.width)), ...); };
-    take(4 * bonds_at_once, filters, slopes, by_filters);
-    take(2, scores, row);
-    take(nodes, sum, by_sum, by_query, by_key, by_normed);
-    take(3 * nodes, by_vector_sum, by_values, by_wide);
-    take(9 * nodes, wide);
-  }
-};
 
 /// Values and derivatives of one graph.
 template <class T>
@@ -136,6 +38,9 @@ class Pass {
   }
 
   void run() {
+    clear(graph_.by_direction, 3 * graph_.bonds);
+    clear(graph_.by_fade, graph_.bonds);
+    clear(graph_.by_basis, net_.kernels * graph_.bonds);
     start();
     const int64_t before = memory_.used;
     for (int64_t l = 0; l < net_.layers; ++l) {
@@ -304,13 +209,14 @@ class Pass {
         }
         const T *gi = by_gathered + i * F_, *gj = by_gathered + j * F_;
         const T *ei = net_.neighbour_embedding + type(i) * F_, *ej = net_.neighbour_embedding + type(j) * F_;
-        for (int64_t c = 0; c < F_; ++c) {
-          g[c] = gi[c] * ej[c] + gj[c] * ei[c];
-        }
-        graph_.by_fade[p] += row_dot<T>(g, scratch_.filters + b * F_, F_);
-        for (int64_t c = 0; c < F_; ++c) {
-          g[c] *= graph_.fade[p];
-        }
+        Vec<T> by_fade{};
+        along<T>(F_, [&]<bool whole>(int64_t c, int64_t left) {
+          const auto at = [&](const T* from) { return get<whole>(from + c, left); };
+          const Vec<T> x = at(gi) * at(ej) + at(gj) * at(ei);
+          by_fade += x * get<whole>(scratch_.filters + b * F_ + c, left);
+          put<whole>(g + c, x * graph_.fade[p], left);
+        });
+        graph_.by_fade[p] += sum_of<T>(by_fade);
       }
       pull<T>(net_.neighbour_filter, rows(scratch_.by_filters), count, by_basis(first), Start::sum);
     });
@@ -320,7 +226,7 @@ class Pass {
     const MessageLayer<T>& layer = net_.layer[l];
     const T* in = x(l);
     if (layer.norm.weight) {
-      apply<T>(layer.norm, in, N_, F_, rows(values.normed));
+      apply(layer.norm, in, N_, F_, values.moments, values.normed);
       in = values.normed;
     }
     if (layer.query.weight) {
@@ -402,7 +308,7 @@ class Pass {
       pull<T>(layer.values.second, rows(m.by_values, 3), N_, rows(by_normed), Start::sum);
     }
     if (layer.norm.weight) {
-      pull<T>(layer.norm, x(l), by_normed, N_, F_, s.row, gx_);
+      pull(layer.norm, x(l), by_normed, N_, F_, values.moments, gx_);
     }
   }
 
@@ -414,12 +320,13 @@ class Pass {
     }
     T *to = x(l + 1), *to_vectors = v(l + 1);
     apply<T>(layer.mixing_vectors, rows(to_vectors), 3 * N_, rows(values.maps, 2));
+    const T* in = to;
     if (layer.mixing_norm.weight) {
       copy(to, N_ * F_, values.middle);
-      apply<T>(layer.mixing_norm, to, N_, F_, rows(values.joined, 2));
-    } else {
-      copy_rows<T>(rows(to), N_, F_, rows(values.joined, 2));
+      apply(layer.mixing_norm, values.middle, N_, F_, values.mixing_moments, scratch_.sum);
+      in = scratch_.sum;
     }
+    copy_rows<T>(rows(in), N_, F_, rows(values.joined, 2));
     mixing_lengths(N_, F_, values.maps, values.joined);
     apply<T>(layer.mixing, net_.activation, rows(values.joined, 2), N_, values.of_mixing,
              rows(values.mixed, 3));
@@ -436,7 +343,7 @@ class Pass {
     mixing_lengths_backward(N_, F_, values.maps, values.joined, by_joined, by_maps);
     if (layer.mixing_norm.weight) {
       copy_rows<T>(rows(by_joined, 2), N_, F_, rows(scratch_.by_normed));
-      pull<T>(layer.mixing_norm, values.middle, scratch_.by_normed, N_, F_, scratch_.row, gx_);
+      pull<T>(layer.mixing_norm, values.middle, scratch_.by_normed, N_, F_, values.mixing_moments, gx_);
     } else {
       add_rows<T>(rows(by_joined, 2), N_, F_, rows(gx_));
     }
@@ -449,7 +356,7 @@ class Pass {
     const bool normed = net_.norm.weight != nullptr;
     const T* in = x(net_.layers);
     if (normed) {
-      apply<T>(net_.norm, in, N_, F_, rows(h.normed));
+      apply(net_.norm, in, N_, F_, h.moments, h.normed);
       in = h.normed;
     }
     clear(gx_, N_ * F_);
@@ -475,7 +382,7 @@ class Pass {
       pull<T>(vectors, {one.vectors, vectors.out}, 3 * N_, rows(gv_), Start::sum);
     }
     if (normed) {
-      pull<T>(net_.norm, x(net_.layers), by_in, N_, F_, scratch_.row, gx_);
+      pull<T>(net_.norm, x(net_.layers), by_in, N_, F_, h.moments, gx_);
     }
   }
 

@@ -46,31 +46,36 @@ struct MessageLayer {
 template <class T>
 struct MessageNet {
   int64_t width = 0, heads = 1, kernels = 0, layers = 0;
-  const T *embedding = nullptr,
-          *neighbour_embedding = nullptr;  // (types, width); the second may be null, with
-  DenseMap<T> neighbour_filter, combine;   // these two
+  const T* embedding = nullptr;  // (types, width)
+  // What nodes gather at first of their neighbours' types, (types, width), and how it joins their own; null: nothing.
+  const T* neighbour_embedding = nullptr;
+  DenseMap<T> neighbour_filter, combine;
   const MessageLayer<T>* layer = nullptr;
   bool filter_activation = false, vector_cutoff = true;
   RowNorm<T> norm;
-  GatedMaps<T> gated[2];                           // the head: two of these, or
-  DenseMlp<T> head;                                // this
-  T least_square = 0;                              // added to squared lengths in gated maps
-  ActivationLaw activation = ActivationLaw::silu;  // of mixing and head; SiLU elsewhere
+  // The head: an mlp, or two gated blocks, which add `least_square` to squared lengths.
+  DenseMlp<T> head;
+  GatedMaps<T> gated[2];
+  T least_square = 0;
+  ActivationLaw activation = ActivationLaw::silu;  // of mixing and mlp; SiLU elsewhere
 };
 
-/// One graph. A bond is an edge from `first` to `second` with its reverse, or an edge alone, of a node to itself.
+/// One graph, and what is found. A bond is an edge from `first` to `second` with its reverse, or an edge alone, of a node
+/// to itself.
 template <class T>
 struct MessageGraph {
   int64_t nodes = 0, bonds = 0;
-  const int64_t* type = nullptr;  // (nodes), null: all 0
+  const int64_t* type = nullptr;  // (nodes); null: all 0
   const T* features = nullptr;    // (nodes, width), added to what nodes start from; null: none
-  const T* counts = nullptr;      // (nodes), how much of each energy is differentiated
-  const int64_t *first, *second;  // (bonds)
-  const bool* alone = nullptr;    // (bonds)
-  const T *direction, *fade,
-      *basis;             // (bonds, 3), of unit length or 0; the cut-off (bonds); (bonds, kernels)
-  T* energies = nullptr;  // (nodes)
-  T *by_direction, *by_fade, *by_basis;  // derivatives of the sum of counts times energies
+  const T* counts = nullptr;      // (nodes), how much of each energy is differentiated; null: all
+  const int64_t *first = nullptr, *second = nullptr;  // (bonds)
+  const bool* alone = nullptr;                        // (bonds)
+  const T* direction = nullptr;                       // (bonds, 3), of unit length or 0
+  const T* fade = nullptr;                            // (bonds), the cut-off's weight
+  const T* basis = nullptr;                           // (bonds, kernels), functions of the length
+  T* energies = nullptr;                              // (nodes)
+  // The derivatives of the sum of counts times energies by the three above.
+  T *by_direction = nullptr, *by_fade = nullptr, *by_basis = nullptr;
 };
 
 template <class T>

@@ -29,14 +29,13 @@ struct Gelu {
 };
 template <class T>
 struct Silu {
-  static Vec<T> sigmoid(Vec<T> t) { return T(1) / (T(1) + exp_of<T>(-t)); }
-  static Vec<T> value(Vec<T> t) { return t * sigmoid(t); }
+  static Vec<T> value(Vec<T> t) { return t * sigmoid_of<T>(t); }
   static Vec<T> slope(Vec<T> t) {
-    const Vec<T> s = sigmoid(t);
+    const Vec<T> s = sigmoid_of<T>(t);
     return s * (T(1) + t * (T(1) - s));
   }
   static void both(Vec<T> t, Vec<T>& slope, Vec<T>& second) {
-    const Vec<T> s = sigmoid(t), rest = s * (T(1) - s);
+    const Vec<T> s = sigmoid_of<T>(t), rest = s * (T(1) - s);
     slope = s + t * rest;
     second = rest * (T(2) + t * (T(1) - s - s));
   }

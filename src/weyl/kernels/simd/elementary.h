@@ -65,6 +65,12 @@ inline Vec<T> exp_of(Vec<T> x) {
   return x < F::lowest ? Vec<T>{} : e;
 }
 
+/// 1 / (1 + exp(-x))
+template <class T>
+inline Vec<T> sigmoid_of(Vec<T> x) {
+  return T(1) / (T(1) + exp_of<T>(-x));
+}
+
 /// sin(x) and cos(x), to 1 to 2 units in the last place for angles up to Format::exact_angle and beyond it as
 /// the C library has them.
 template <class T>

@@ -35,6 +35,7 @@ class MessageWorkspace {
   void* of_bytes(int64_t bytes) {
     if (bytes > bytes_) {
       memory_.reset();
+      bytes_ = 0;  // should there be none
       memory_.reset(::operator new(static_cast<size_t>(bytes), kLine));
       bytes_ = bytes;
     }
@@ -147,21 +148,22 @@ struct MessageCall {
 template <class T>
 class PlanOf : public MessagePlan {
  public:
-  PlanOf(const Options& options, const std::string& output, const std::vector<Parameter>& parameters)
-      : options_(options), cutoff_(*options.cutoff), output_(output), weights_(parameters) {
+  PlanOf(const Options& options, const Interface& interface, const std::vector<Parameter>& parameters)
+      : options_(options), cutoff_(*options.cutoff), typed_(interface.types > 0), weights_(parameters) {
     describe_radial();
-    describe_net();
+    describe_net("head." + interface.outputs[0].name + ".");
   }
 
   bool takes(const Points& points) const override {
     const int64_t threads = at::get_num_threads(), longest = points.graphs.longest();
-    return kernels_take({points.positions, weights_.find("start.embedding.weight")}) &&
-           points.positions.scalar_type() == c10::CppTypeToScalarType<T>::value &&
-           !at::autocast::is_autocast_enabled(at::kCPU) &&
+    return kernels_take({points.positions}) && !at::autocast::is_autocast_enabled(at::kCPU) &&
            (longest <= few_nodes || longest * threads <= 2 * points.nodes());
   }
 
   BondGradient operator()(const Points& points, const Tensor& features, const Tensor& counts) const override {
+    require(!counts.defined() || (counts.scalar_type() == at::kBool && counts.is_cpu() && counts.dim() == 1 &&
+                                  counts.size(0) == points.nodes()),
+            "energies of nodes: the nodes that count must be bool (", points.nodes(), ") on the CPU");
     BondGradient found;
     found.edges = neighbours(points.positions, points.graphs, cutoff_.radius, points.cell, points.pbc,
                              has_self_edges(options_));
@@ -171,7 +173,7 @@ class PlanOf : public MessagePlan {
     const MessageCall call{found,
                            contiguous_of(points.positions.detach()),
                            contiguous_of(points.cell),
-                           contiguous_of(points.types),
+                           typed_ ? contiguous_of(points.types) : Tensor(),
                            contiguous_of(features),
                            contiguous_of(counts)};
     const int64_t graphs = points.count();
@@ -179,7 +181,9 @@ class PlanOf : public MessagePlan {
                         static_cast<double>(std::max<int64_t>(graphs, 1));
     share_out(graphs, workers_worth(graphs, each), [&](int64_t, int64_t begin, int64_t end) {
       for (int64_t g = begin; g < end; ++g) {
-        of_graph(call, points.graphs.offsets[static_cast<size_t>(g)], points.graphs.size(g), g);
+        if (points.graphs.size(g) > 0) {
+          of_graph(call, points.graphs.offsets[static_cast<size_t>(g)], points.graphs.size(g), g);
+        }
       }
     });
     return found;
@@ -205,7 +209,7 @@ class PlanOf : public MessagePlan {
     }
   }
 
-  void describe_net() {
+  void describe_net(const std::string& head) {
     for (int64_t l = 0; l < options_.blocks; ++l) {
       const std::string at = text("layers.", l, "."), messages = at + "messages.";
       kernels::MessageLayer<T>& layer = layers_.emplace_back();
@@ -235,7 +239,6 @@ class PlanOf : public MessagePlan {
     net_.filter_activation = messages_of(options_.preset).filter_activation;
     net_.vector_cutoff = options_.vector_cutoff || options_.normaliser == Normaliser::constant;
     net_.norm = weights_.norm("norm");
-    const std::string head = text("head.", output_, ".");
     if (options_.head == Head::gated) {
       net_.gated[0] = {weights_.dense(head + "0.vec1_proj"), weights_.dense(head + "0.vec2_proj"),
                        weights_.mlp(head + "0.update_net")};
@@ -287,9 +290,6 @@ class PlanOf : public MessagePlan {
     graph.by_direction = b.by_direction;
     graph.by_fade = b.by_fade;
     graph.by_basis = b.by_basis;
-    std::fill_n(b.by_direction, 3 * bonds, T(0));
-    std::fill_n(b.by_fade, bonds, T(0));
-    std::fill_n(b.by_basis, bonds * options_.kernels, T(0));
     net.run(net_, graph, arrays.take<T>(net.numbers(net_, nodes)));
     add_up(call, first, bonds, b);
   }
@@ -301,11 +301,12 @@ class PlanOf : public MessagePlan {
     const T* x = call.positions.template const_data_ptr<T>();
     const T* cell = edges.shifts.defined() ? call.cell.template const_data_ptr<T>() + 9 * g : nullptr;
     const auto* shifts = edges.shifts.defined() ? edges.shifts.const_data_ptr<int64_t>() : nullptr;
+    const auto *edge = edges.edge_of_bond.const_data_ptr<int64_t>() + first,
+               *centre = edges.centre.const_data_ptr<int64_t>(),
+               *neighbour = edges.neighbour.const_data_ptr<int64_t>();
     double* step = call.found.steps.mutable_data_ptr<double>() + 3 * first;
     for (int64_t k = 0; k < bonds; ++k, step += 3) {
-      const int64_t e = edges.edge_of_bond.const_data_ptr<int64_t>()[first + k];
-      const int64_t i = edges.centre.const_data_ptr<int64_t>()[e],
-                    j = edges.neighbour.const_data_ptr<int64_t>()[e];
+      const int64_t e = edge[k], i = centre[e], j = neighbour[e];
       bool moved = false;
       for (int64_t a = 0; a < 3; ++a) {
         step[a] = static_cast<double>(x[3 * j + a]) - static_cast<double>(x[3 * i + a]);
@@ -366,7 +367,7 @@ class PlanOf : public MessagePlan {
 
   Options options_;
   CutoffOptions cutoff_;
-  std::string output_;
+  bool typed_;
   Weights<T> weights_;
   kernels::RadialInput<T> radial_;
   std::vector<kernels::MessageLayer<T>> layers_;
@@ -377,15 +378,15 @@ class PlanOf : public MessagePlan {
 
 std::shared_ptr<const MessagePlan> message_plan(const Options& options, const Interface& interface,
                                                 const std::vector<Parameter>& parameters) {
-  if (!covers(options, interface)) {
+  const Tensor& any = parameters.front().tensor;
+  if (!covers(options, interface) || !any.is_cpu()) {
     return nullptr;
   }
-  const std::string& output = interface.outputs[0].name;
-  const at::ScalarType dtype = parameters.front().tensor.scalar_type();
-  if (dtype == at::kDouble) {
-    return std::make_shared<PlanOf<double>>(options, output, parameters);
+  if (any.scalar_type() == at::kDouble) {
+    return std::make_shared<PlanOf<double>>(options, interface, parameters);
   }
-  return dtype == at::kFloat ? std::make_shared<PlanOf<float>>(options, output, parameters) : nullptr;
+  return any.scalar_type() == at::kFloat ? std::make_shared<PlanOf<float>>(options, interface, parameters)
+                                         : nullptr;
 }
 
 int64_t message_workspace_bytes() {
