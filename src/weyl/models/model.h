@@ -66,7 +66,7 @@ class Model : public Module {
   virtual Named operator()(const Input& input) = 0;
   /// The energies of nodes whose sums over graphs are the model's one output, and their derivatives by bonds, of the nodes
   /// that count, (N) bool, or all; worked out without autograd. Nothing where the model, or this input as things stand
-  /// (training, another device, many threads for few large graphs), has no such way: outputs are then to be
+  /// (training, gradients that weights ask for, another device, many threads for few large graphs), has no such way: outputs are then to be
   /// differentiated. The errors of operator().
   virtual std::optional<BondGradient> bond_gradient(const Input& input, const Tensor& counts);
   Carrier carrier() const { return carrier_of(interface); }

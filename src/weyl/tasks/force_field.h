@@ -72,7 +72,7 @@ class ForceField : public Task {
 
  private:
   struct Answer {
-    Tensor energy;            // y (B) float64, as sums over nodes are
+    Tensor energy;            // y (B) float64, as sums over nodes are; of nodes (N) until sum_energies
     Tensor forces, virial;    // F / s (N, 3), V sigma / s (B, 3, 3), or undefined
     Tensor volume;            // (B) float64, 0 where there is none; undefined without stress
     Tensor reference;         // (B) float64

@@ -124,22 +124,39 @@ std::vector<std::pair<std::string, Options>> covered() {
 
 const Asked everything{.stress = true, .energies = true, .virials = true, .owned = {}};
 
+bool has_plan(Geomformer& model) {
+  return model.bond_gradient(points_at(random_positions(6), {6}), {}).has_value();
+}
+
+/// Biases are not 0 then, and gains not 1.
+void wear(Model& model) {
+  at::manual_seed(12);
+  for (const Parameter& p : model.parameters()) {
+    p.tensor.add_(0.1 * at::randn_like(p.tensor));
+  }
+  model.train(false);
+}
+
 TEST(MessagePlan, GivesWhatAutogradGivesInEveryForm) {
+  const at::NoGradGuard no_grad;
   for (const auto& [name, options] : covered()) {
     SCOPED_TRACE(name + (options.preset == Preset::et ? ", et" : ", painn"));
     const auto model = built(options, molecules_interface());
+    EXPECT_LT(difference(*model, crystals(), everything), 1e-10);
+    wear(*model);
     EXPECT_LT(difference(*model, crystals(), everything), 1e-10);
   }
 }
 
 TEST(MessagePlan, GivesWhatAutogradGivesOfShippedRecipes) {
+  const at::NoGradGuard no_grad;
   for (const char* path : {"/configs/md/et.toml", "/configs/md/painn.toml", "/configs/md17/et.paper.toml"}) {
     SCOPED_TRACE(path);
     at::manual_seed(11);
     const BuildOn wide(at::kCPU, at::kDouble);
     const auto model = std::dynamic_pointer_cast<Geomformer>(
         build(read_recipe(std::string(WEYL_SOURCE_DIR) + path).model, molecules_interface()));
-    model->train(false);
+    wear(*model);
     const Points points = crystals();
     EXPECT_LT(difference(*model, points, everything), 1e-10);
     const ForceField of = task();
@@ -159,6 +176,7 @@ std::shared_ptr<Geomformer> model_of(Preset preset, const Interface& interface =
 }
 
 TEST(MessagePlan, GivesWhatAutogradGivesOfAtomsThatCount) {
+  const at::NoGradGuard no_grad;
   for (const Preset preset : {Preset::et, Preset::painn}) {
     const auto model = model_of(preset);
     Asked asked = everything;
@@ -173,6 +191,7 @@ TEST(MessagePlan, GivesWhatAutogradGivesOfAtomsThatCount) {
 }
 
 TEST(MessagePlan, GivesWhatAutogradGivesOfFeatures) {
+  const at::NoGradGuard no_grad;
   Interface interface = featured_interface();
   interface.outputs = molecules_interface().outputs;
   std::erase_if(interface.features, [](const Quantity& q) { return q.kind == Kind::vector; });
@@ -184,6 +203,7 @@ TEST(MessagePlan, GivesWhatAutogradGivesOfFeatures) {
 }
 
 TEST(MessagePlan, GivesWhatAutogradGivesInEveryCorner) {
+  const at::NoGradGuard no_grad;
   Tensor coincident = random_positions(4);
   coincident[1].copy_(coincident[0]);
   const double radius = small_preset(Preset::et).cutoff->radius;
@@ -211,6 +231,7 @@ TEST(MessagePlan, GivesWhatAutogradGivesInEveryCorner) {
 }
 
 TEST(MessagePlan, GivesWhatAutogradGivesByEveryInstructionSet) {
+  const at::NoGradGuard no_grad;
   for (const auto set : {kernels::InstructionSet::baseline, kernels::InstructionSet::v3}) {
     const kernels::UseInstructionSet at_most(set);
     for (const Preset preset : {Preset::et, Preset::painn}) {
@@ -223,6 +244,7 @@ TEST(MessagePlan, GivesWhatAutogradGivesByEveryInstructionSet) {
 }
 
 TEST(MessagePlan, GivesTheSameBitsAloneAndInBatchesAndOnThreads) {
+  const at::NoGradGuard no_grad;
   const auto model = model_of(Preset::et);
   const Points points = crystals();
   const ForceField of = task();
@@ -232,7 +254,10 @@ TEST(MessagePlan, GivesTheSameBitsAloneAndInBatchesAndOnThreads) {
   std::vector<Named> found(4);
   std::vector<std::thread> threads;
   for (Named& one : found) {
-    threads.emplace_back([&] { one = of.predict(*model, {points, {}}); });
+    threads.emplace_back([&] {
+      const at::NoGradGuard here;
+      one = of.predict(*model, {points, {}});
+    });
   }
   for (std::thread& thread : threads) {
     thread.join();
@@ -246,9 +271,11 @@ TEST(MessagePlan, GivesTheSameBitsAloneAndInBatchesAndOnThreads) {
 }
 
 TEST(MessagePlan, KeepsItsWorkspace) {
+  const at::NoGradGuard no_grad;
   const auto model = model_of(Preset::et);
   const ForceField of = task();
   std::thread([&] {  // whose workspace is its own
+    const at::NoGradGuard here;
     EXPECT_EQ(message_workspace_bytes(), 0);
     const auto after = [&](int64_t atoms) {
       of.predict(*model, {points_at(random_positions(atoms), {atoms}), {}});
@@ -264,26 +291,27 @@ TEST(MessagePlan, KeepsItsWorkspace) {
 }
 
 TEST(MessagePlan, FollowsItsWeights) {
+  const at::NoGradGuard no_grad;
   const auto model = model_of(Preset::painn);
   const ForceField of = task();
   const Batch batch{crystals(), {}};
   const Named before = of.predict(*model, batch);
-  {
-    const at::NoGradGuard quiet;
-    for (const Parameter& p : model->parameters()) {
-      p.tensor.mul_(1.01);
-    }
+  for (const Parameter& p : model->parameters()) {
+    p.tensor.mul_(1.01);
   }
   model->train(false);
   EXPECT_GT(difference(of.predict(*model, batch), before), 1e-4);
   EXPECT_LT(difference(*model, crystals(), {}), 1e-10);
-}
-
-bool has_plan(Geomformer& model) {
-  return model.bond_gradient(points_at(random_positions(6), {6}), {}).has_value();
+  // They may change at any moment while they ask for gradients.
+  const at::AutoGradMode with_gradients(true);
+  EXPECT_FALSE(has_plan(*model));
 }
 
 TEST(MessagePlan, CoversNothingElse) {
+  const at::NoGradGuard no_grad;
+  Points strained = points_at(random_positions(6), {6});
+  strained.strains = at::zeros({6, 3, 3}, at::kDouble);
+  EXPECT_FALSE(model_of(Preset::et)->bond_gradient(strained, {}).has_value());
   for (const auto& [name, options] : geomformer_variants()) {
     EXPECT_EQ(has_plan(*built(options, molecules_interface())), name == "et" || name == "painn") << name;
   }
@@ -309,6 +337,7 @@ TEST(MessagePlan, CoversNothingElse) {
 }
 
 TEST(MessagePlan, StandsBackInTrainingAndWithoutKernels) {
+  const at::NoGradGuard no_grad;
   const auto model = model_of(Preset::et);
   EXPECT_TRUE(has_plan(*model));
   model->train(true);
@@ -329,6 +358,7 @@ TEST(MessagePlan, StandsBackInTrainingAndWithoutKernels) {
 }
 
 TEST(MessagePlan, RefusesWhatTheModelRefuses) {
+  const at::NoGradGuard no_grad;
   const auto model = model_of(Preset::et);
   EXPECT_THROW(model->bond_gradient(points_at(random_positions(6), {6}), at::ones({5}, at::kBool)),
                ShapeError);

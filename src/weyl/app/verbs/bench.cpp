@@ -264,7 +264,7 @@ void print_case(const BenchCase& c, const std::string& against, const StepTimes&
   std::cout << "\n" << std::defaultfloat;
 }
 
-// What is asked of a potential at work, on one thread as in each of an engine's processes.
+// What is asked of a potential at work; on one thread, unless another number is said.
 void bench_engine(const BenchCommand& command, const std::string& path, Subject subject, Json& cases) {
   require<ConfigError>(subject.task != nullptr && learns_a_potential(*subject.task, subject.schema), path,
                        ": --engine needs a config whose task is force_field");

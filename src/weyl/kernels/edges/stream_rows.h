@@ -155,7 +155,8 @@ inline void gated_lengths_backward(int64_t N, int64_t F, T e, const T* squares, 
   for (int64_t n = 0; n < N; ++n) {
     for (int64_t c = 0; c < F; ++c) {
       const T square = squares[n * F + c], root = root_of<T>(square + e);
-      const T by = by_joined[(2 * n + 1) * F + c] * (square + 2 * e) / (root * root * root);
+      const T by =
+          by_joined[(2 * n + 1) * F + c] * (1 + e / (root * root)) / root;  // no cube: it would overflow
       for (int64_t k = 0; k < 3; ++k) {
         maps[(n * 3 + k) * F + c] *= by;
       }

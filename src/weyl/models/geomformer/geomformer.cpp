@@ -1,7 +1,10 @@
 #include "weyl/models/geomformer/geomformer.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
+
+#include <algorithm>
 
 #include "weyl/core/check.h"
 #include "weyl/models/geomformer/import_names.h"
@@ -142,6 +145,10 @@ Named Geomformer::forward(const Points& points) {
 std::optional<BondGradient> Geomformer::bond_gradient(const Input& input, const Tensor& counts) {
   if (training() || UseReferences::active() || WithoutBondGradients::active()) {
     return {};
+  }
+  const auto asks = [](const Parameter& p) { return p.tensor.requires_grad(); };
+  if (at::GradMode::is_enabled() && std::ranges::any_of(parameters(), asks)) {
+    return {};  // a plan has copies of weights, which may change while they ask for gradients (nn/derived.h)
   }
   const at::NoGradGuard values_alone;
   const auto plan = plan_.get(training(), {}, [&] { return message_plan(options, interface, parameters()); });

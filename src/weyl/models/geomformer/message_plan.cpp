@@ -156,7 +156,8 @@ class PlanOf : public MessagePlan {
 
   bool takes(const Points& points) const override {
     const int64_t threads = at::get_num_threads(), longest = points.graphs.longest();
-    return kernels_take({points.positions}) && !at::autocast::is_autocast_enabled(at::kCPU) &&
+    return !points.strains.defined() && kernels_take({points.positions}) &&
+           !at::autocast::is_autocast_enabled(at::kCPU) &&
            (longest <= few_nodes || longest * threads <= 2 * points.nodes());
   }
 

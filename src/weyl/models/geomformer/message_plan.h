@@ -26,9 +26,9 @@ class MessagePlan {
                                   const Tensor& counts) const = 0;
 };
 
-/// Null where there is no such plan: it covers messages (ET and PaiNN) from vectors of zero, without norms of vectors and
-/// gated feed-forward networks, and the one output of an extensive energy; no features that are vectors. Weights in float32
-/// or float64 on the CPU.
+/// Null where there is no such plan: it covers messages (ET and PaiNN) from vectors of zero, without norms of vectors,
+/// gated feed-forward networks, pair_embedding, rounds and velocity_tower, and the one output of an extensive energy; no
+/// features that are vectors. Weights in float32 or float64 on the CPU.
 std::shared_ptr<const MessagePlan> message_plan(const Options& options, const Interface& interface,
                                                 const std::vector<Parameter>& parameters);
 

@@ -52,7 +52,7 @@ struct Polar {
   Tensor length, direction;  // (E), (E, D): x = length direction
 };
 /// Lengths and unit vectors of rows x (E, D). A row of zeros (an edge of an atom to itself) has length and
-/// direction zero, with derivatives zero to every order. Differentiable to any order.
+/// direction zero; its length has no slope there, and its direction that of x. Differentiable to any order.
 Polar polar(const Tensor& x);
 
 }  // namespace weyl

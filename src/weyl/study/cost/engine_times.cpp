@@ -76,7 +76,9 @@ EngineCase timed(const Predictor& predictor, AtomsFrame frame, int64_t repeats) 
       largest = std::max(largest, std::abs(right.forces[k]));
       difference = worst_of(difference, std::abs(found.forces[k] - right.forces[k]));
     }
-    result.error = worst_of(result.error, difference / largest);
+    const double of_energy = std::abs(found.energy - right.energy) / std::max(1.0, std::abs(right.energy));
+    result.error =
+        worst_of(result.error, worst_of(of_energy, largest > 0 ? difference / largest : difference));
   }
   result.ms = median(own);
   result.autograd_ms = median(by_autograd);

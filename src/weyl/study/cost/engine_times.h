@@ -9,13 +9,13 @@
 namespace weyl {
 
 /// Energy and forces of one sample as a program asks for them (saved/atoms.h): by the model's own derivative
-/// (Model::bond_gradient), where it has one, and by autograd.
+/// (Model::bond_gradient), where it has one, and by autograd; without one both are the same.
 struct EngineCase {
   int64_t atoms = 0;
   bool periodic = false;
   double ms = 0, autograd_ms = 0;
   BenchRatio of_autograd;  // ms / autograd_ms, repeat by repeat
-  double error = 0;        // the largest difference of a force, of the largest force
+  double error = 0;        // the largest difference of the energy, of it, or of a force, of the largest force
 };
 
 /// 7 molecules of water and, of models whose atoms see no farther than a cut-off, 64 in a periodic box. Atoms move a little
