@@ -19,7 +19,7 @@ from ase.units import Bohr, Ha
 
 from .errors import DataError, Error, UsageError
 from .library import program_path
-from .model import Model, found, load, number, number_of_threads
+from .model import Model, found, load, number, number_of_threads, warn_of_no_effect
 from .program import failure, flags, run
 
 STATES = ("charge", "spin")
@@ -51,10 +51,11 @@ class Calculator(ase.calculators.calculator.Calculator):
         for name, value in parameters.items():
             if name not in STATES:
                 raise UsageError(f"weyl.ase.Calculator: charge and spin can be set, not {name}")
+        numbers = {name: None if value is None else number(name, value) for name, value in parameters.items()}
+        for name, value in numbers.items():
             if value is not None and name not in self._potential.states:
-                raise UsageError(f"weyl.ase.Calculator: {name} is {value}, but the model reads none")
-        changed = super().set(**{name: None if value is None else number(name, value)
-                                 for name, value in parameters.items()})
+                warn_of_no_effect(name, value)
+        changed = super().set(**numbers)
         if changed:
             self.reset()
         return changed

@@ -3,6 +3,7 @@ import ctypes
 import glob
 import json
 import os
+import warnings
 import weakref
 
 import numpy as np
@@ -149,13 +150,15 @@ class Model:
         return any(quantity["name"] == name for quantity in self.info["inputs"])
 
     def states(self, charge, spin):
-        """Charge and spin as numbers; refused where the model must be told them and is not, or reads none."""
+        """Charge and spin as numbers; refused where the model must be told them and is not. Where it reads none, a warning
+        says that they change nothing."""
         result = {}
         for name, value in (("charge", charge), ("spin", spin)):
-            if self.reads(name) != (value is not None):
-                wrong = "must be given: the model reads it" if value is None else f"is {value}, but the model reads none"
-                raise UsageError(f"weyl: {name} {wrong}")
+            if self.reads(name) and value is None:
+                raise UsageError(f"weyl: {name} must be given: the model reads it")
             result[name] = 0.0 if value is None else number(name, value)
+            if value is not None and not self.reads(name):
+                warn_of_no_effect(name, result[name])
         return result
 
     def _sample(self, numbers, positions, cell=None, pbc=None, charge=None, spin=None):
@@ -177,6 +180,11 @@ class Model:
 
     def __repr__(self):
         return f"<weyl.Model {self.info['system']}, {self.info['dtype']}, of {', '.join(self.info['models'])}>"
+
+
+def warn_of_no_effect(name, value):
+    if value != 0:
+        warnings.warn(f"weyl: {name} is {value:g}, but the model reads none: it changes nothing", stacklevel=3)
 
 
 def pointer(array, kind=ctypes.c_double):

@@ -1,5 +1,6 @@
 """A force of OpenMM: system.addForce(weyl.openmm.force("runs/water", topology))."""
 import operator
+import warnings
 
 import numpy as np
 import openmm
@@ -11,6 +12,7 @@ from .model import array_of, load
 
 KJ_PER_MOL = 96.48533212331  # of an eV: the elementary charge times Avogadro's number, both exact, in kJ
 ANGSTROM_PER_NM = 10
+DEFAULT_BOX = 20 * np.eye(3)  # Angstrom; of a system that was given none
 
 
 def force(model, elements, particles=None, periodic=None, dtype=None, threads=1, charge=None, spin=None):
@@ -18,12 +20,15 @@ def force(model, elements, particles=None, periodic=None, dtype=None, threads=1,
 
     model: what weyl.load takes. elements: a Topology, or the elements of all particles (symbols, atomic
     numbers or OpenMM's). particles: indices of those that the model acts on, or a mask, as if there were no others.
-    periodic: whether in the box of the system; where there is a Topology, by default as it says."""
+    periodic: whether in the box of the system; by default as a Topology says or, without one, where the system has
+    another box than the one that OpenMM gives to each, and a warning says so."""
     if isinstance(elements, openmm.app.Topology):
         periodic = elements.getPeriodicBoxVectors() is not None if periodic is None else periodic
         elements = [atom.element for atom in elements.atoms()]
-    if periodic is None:
-        raise UsageError("weyl.openmm.force: periodic must be True or False where elements are no Topology")
+    guessed = periodic is None
+    if guessed:
+        warnings.warn("weyl.openmm.force: periodic is not said: the particles repeat in the system's box, unless that is "
+                      "the cube of 2 nm that OpenMM gives to each system", stacklevel=2)
     elements = list(elements)
     if particles is not None:
         particles = indices(particles, len(elements))
@@ -34,10 +39,11 @@ def force(model, elements, particles=None, periodic=None, dtype=None, threads=1,
     for element in elements:
         if element.symbol not in model.info["elements"]:
             raise UsageError(f"weyl.openmm.force: the model knows no element {element.symbol}")
-    result = openmm.PythonForce(Potential(model, [element.atomic_number for element in elements], charge, spin))
+    numbers = [element.atomic_number for element in elements]
+    result = openmm.PythonForce(Potential(model, numbers, charge, spin, guessed))
     if particles is not None:
         result.setParticles(particles)
-    result.setUsesPeriodicBoundaryConditions(bool(periodic))
+    result.setUsesPeriodicBoundaryConditions(guessed or bool(periodic))
     return result
 
 
@@ -45,14 +51,16 @@ class Potential:
     """What OpenMM calls with the state of the particles: energy in kJ/mol and forces in kJ/mol/nm. It can be pickled, as
     OpenMM's XML of a system needs."""
 
-    def __init__(self, model, numbers, charge, spin):
-        self.model, self.numbers, self.charge, self.spin = model, numbers, charge, spin
+    def __init__(self, model, numbers, charge, spin, guessed):
+        self.model, self.numbers, self.charge, self.spin, self.guessed = model, numbers, charge, spin, guessed
 
     def __call__(self, state):
         positions = state.getPositions(asNumpy=True).value_in_unit(unit.angstrom)
         try:
             cell = state.getPeriodicBoxVectors(asNumpy=True).value_in_unit(unit.angstrom)
         except openmm.OpenMMException:  # a force that is not periodic is given none
+            cell = None
+        if self.guessed and np.array_equal(cell, DEFAULT_BOX):
             cell = None
         found = self.model.compute(self.numbers, positions, cell, charge=self.charge, spin=self.spin)
         return found["energy"] * KJ_PER_MOL, found["forces"] * (KJ_PER_MOL * ANGSTROM_PER_NM)

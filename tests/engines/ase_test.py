@@ -155,7 +155,7 @@ class Results(suite.Test):
                 wrong()
         with self.assertRaisesRegex(weyl.UsageError, "^weyl.ase.Calculator: charge and spin can be set, not dtype$"):
             atoms.calc.set(dtype="float64")
-        with self.assertRaisesRegex(weyl.UsageError, "^weyl.ase.Calculator: spin is 1, but the model reads none$"):
+        with self.assertWarnsRegex(UserWarning, "^weyl: spin is 1, but the model reads none: it changes nothing$"):
             weyl.ase.Calculator(run, spin=1)
 
     def test_forces_that_are_no_derivatives_are_told_of_once(self):

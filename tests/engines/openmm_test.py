@@ -25,7 +25,8 @@ def system_of(atoms, *forces):
     system = openmm.System()
     for mass in atoms.get_masses():
         system.addParticle(mass)
-    system.setDefaultPeriodicBoxVectors(*np.array(atoms.cell) / 10)
+    if atoms.cell.rank == 3:
+        system.setDefaultPeriodicBoxVectors(*np.array(atoms.cell) / 10)
     for force in forces:
         system.addForce(force)
     return system
@@ -68,6 +69,17 @@ class Force(suite.Test):
         topology.setPeriodicBoxVectors(np.array(atoms.cell) / 10 * unit.nanometer)
         self.same(found_in(context_of(atoms, weyl.openmm.force(suite.MODELS / "painn", topology, dtype="float64"))), closed)
 
+    def test_a_period_that_nobody_says_is_that_of_the_box(self):
+        atoms = waters.box(2)
+        closed = MODEL.compute(atoms.numbers, atoms.positions, atoms.cell.array)
+        with self.assertWarnsRegex(UserWarning, "periodic is not said"):
+            force = weyl.openmm.force(MODEL, atoms.symbols)
+        self.same(found_in(context_of(atoms, force)), closed)
+        with self.assertWarns(UserWarning):
+            force = weyl.openmm.force(MODEL, atoms.symbols)
+        atoms.cell = None  # OpenMM's own box, then
+        self.same(found_in(context_of(atoms, force)), MODEL.compute(atoms.numbers, atoms.positions))
+
     def test_acts_on_a_subset_alone(self):
         atoms = waters.box(2)
         some = [21, 22, 23, 3, 4, 5]
@@ -88,8 +100,7 @@ class Force(suite.Test):
 
     def test_what_is_wrong_is_a_line(self):
         symbols = ["O", "H", "H"]
-        for wrong, line in ((lambda: weyl.openmm.force(MODEL, symbols), "periodic must be True or False"),
-                            (lambda: weyl.openmm.force(MODEL, symbols, [3], periodic=False), "of 0 to 2, .*, got 3"),
+        for wrong, line in ((lambda: weyl.openmm.force(MODEL, symbols, [3], periodic=False), "of 0 to 2, .*, got 3"),
                             (lambda: weyl.openmm.force(MODEL, symbols, [], periodic=False), "of 0 to 2, .*, got none"),
                             (lambda: weyl.openmm.force(MODEL, ["Xx"], periodic=False), "there is no element 'Xx'"),
                             *[(lambda some=some: weyl.openmm.force(MODEL, symbols, some, periodic=False), f"mask .* got {got}")
@@ -100,7 +111,7 @@ class Force(suite.Test):
                             (lambda: weyl.openmm.force(MODEL, [None], periodic=False), "there is no element None")):
             with self.assertRaisesRegex(weyl.UsageError, f"^weyl.openmm.force: .*{line}"):
                 wrong()
-        with self.assertRaisesRegex(weyl.UsageError, "^weyl: charge is 1, but the model reads none$"):
+        with self.assertWarnsRegex(UserWarning, "^weyl: charge is 1, but the model reads none: it changes nothing$"):
             weyl.openmm.force(MODEL, symbols, periodic=False, charge=1)
         with self.assertRaisesRegex(openmm.OpenMMException, r"positions must be \(3, 3\) numbers, got .* \(24, 3\)"):
             found_in(context_of(waters.box(2), weyl.openmm.force(MODEL, symbols, periodic=False)))

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import threading
 import unittest
+import warnings
 import unittest.mock
 from pathlib import Path
 
@@ -250,7 +251,6 @@ class Models(suite.Test):
                 (lambda: model.compute([8], [[0, 0, np.nan]]), weyl.DataError, "energy_and_forces: positions[0][2] must"),
                 (lambda: model.compute([], np.zeros((0, 3))), weyl.DataError, "energy_and_forces: there must be atoms"),
                 (lambda: model.compute(**WATER, pbc=True), weyl.DataError, "energy_and_forces: pbc needs a cell"),
-                (lambda: model.compute(**WATER, charge=1), weyl.UsageError, "weyl: charge is 1, but the model reads none"),
                 (lambda: model.compute(**WATER, want=["dipole"]), weyl.UsageError, "weyl: want must be of energy"),
         ):
             with self.assertRaises(kind) as caught:
@@ -258,6 +258,14 @@ class Models(suite.Test):
             self.assertTrue(str(caught.exception).startswith(line), caught.exception)
             self.assertNotIn("\n", str(caught.exception))
             self.assertIsInstance(caught.exception, ValueError)
+
+    def test_a_charge_that_the_model_does_not_read_is_a_warning(self):
+        model = weyl.load(suite.MODELS / "painn")
+        with self.assertWarnsRegex(UserWarning, "^weyl: charge is 1, but the model reads none: it changes nothing$"):
+            charged = model.compute(**WATER, charge=1)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertEqual(model.compute(**WATER, charge=0)["energy"], charged["energy"])
 
     def test_a_model_that_has_learned_with_the_charge_must_be_told_it(self):
         frames = (suite.ROOT / "examples/potential/water.xyz").read_text().replace("energy=", "charge=0 energy=")
