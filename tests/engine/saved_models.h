@@ -1,6 +1,8 @@
 // Models on disk, whose files say their whole recipe.
 #pragma once
 
+#include <ATen/core/grad_mode.h>
+
 #include <string>
 
 #include "tests/data/folder.h"

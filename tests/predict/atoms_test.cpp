@@ -1,5 +1,6 @@
 #include "weyl/saved/atoms.h"
 
+#include <ATen/core/grad_mode.h>
 #include <gtest/gtest.h>
 
 #include <cmath>

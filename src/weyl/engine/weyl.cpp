@@ -80,7 +80,8 @@ weyl_status guarded(const F& call) noexcept {
   }
 }
 
-void require_given(const void* pointer, const char* call, const char* name) {
+template <class T>
+void require_given(T* pointer, const char* call, const char* name) {
   require<ConfigError>(pointer != nullptr, call, ": ", name, " must be given, got NULL");
 }
 

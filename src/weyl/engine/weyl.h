@@ -22,6 +22,8 @@
 extern "C" {
 #endif
 
+/* NOLINTBEGIN(modernize-use-using): C has no `using` */
+
 /* Grows with every change of this file. A program that opens the library by itself compares it with weyl_api_version(). */
 #define WEYL_API_VERSION 1
 
@@ -113,6 +115,8 @@ size_t weyl_tensors_count(const weyl_tensors* tensors);
 /* One of them, by index; its memory belongs to `tensors`. Past the end all members are 0. */
 weyl_tensor weyl_tensors_get(const weyl_tensors* tensors, size_t index);
 void weyl_tensors_free(weyl_tensors* tensors); /* NULL is nothing */
+
+/* NOLINTEND(modernize-use-using) */
 
 #ifdef __cplusplus
 }
