@@ -66,23 +66,24 @@ IpiForces mean(const std::vector<IpiForces>& members) {
   return sum;
 }
 
+Json list_of(std::span<const double> numbers) {
+  Json list = Json::array();
+  for (const double x : numbers) {
+    list.add(x);
+  }
+  return list;
+}
+
 /// What each model says, as i-PI's ffcommittee reads it.
 std::string committee(const std::vector<IpiForces>& members) {
   Json energies = Json::array(), forces = Json::array(), virials = Json::array();
   for (const IpiForces& member : members) {
     energies.add(member.energy);
-    Json of_atoms = Json::array(), virial = Json::array();
-    for (const double x : member.forces) {
-      of_atoms.add(x);
-    }
+    forces.add(list_of(member.forces));
+    Json virial = Json::array();
     for (size_t row = 0; row < 3; ++row) {
-      Json of_row = Json::array();
-      for (size_t column = 0; column < 3; ++column) {
-        of_row.add(member.virial[3 * row + column]);
-      }
-      virial.add(of_row);
+      virial.add(list_of(std::span(member.virial).subspan(3 * row, 3)));
     }
-    forces.add(of_atoms);
     virials.add(virial);
   }
   Json json = Json::object().set("committee_pot", energies).set("committee_force", forces);
