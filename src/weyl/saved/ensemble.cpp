@@ -100,8 +100,8 @@ void require_same_inputs_and_outputs(const SavedModel& first, const std::vector<
   same("features", list_of(x.features), list_of(y.features));
   same("outputs", list_of(first_outputs), list_of(second_outputs));
   const auto origin = [](const SavedModel& saved) -> std::string {
-    return saved.task != nullptr && !saved.task->differentiated_by().empty() ? "derivatives of the energy"
-                                                                             : "no derivatives of the energy";
+    return through_derivatives(saved.task.get()) ? "derivatives of the energy"
+                                                 : "no derivatives of the energy";
   };
   same("kind of forces", origin(first), origin(second));
   same("classes", list_of_names(names_of_classes(first.recipe.task, {})),

@@ -63,7 +63,7 @@ class Predictor {
   /// Model::reach. Nothing where one has none, or says a mean over all nodes.
   std::optional<double> reach() const;
   /// Whether forces are derivatives of the energy.
-  bool gradient_forces() const { return task() != nullptr && !task()->differentiated_by().empty(); }
+  bool gradient_forces() const { return through_derivatives(task()); }
   /// What everyone who uses the predictions must know, a sentence each.
   std::vector<std::string> notes() const;
   /// A sentence that says what precision is lost, where the model computes in float32, is not exact under translations,

@@ -10,13 +10,10 @@
 #include "weyl/tasks/trajectory.h"
 
 namespace weyl {
-namespace {
 
 bool through_derivatives(const Task* task) {
   return task != nullptr && !task->differentiated_by().empty();
 }
-
-}  // namespace
 
 double training_flops(const Model& model, const Task* task, double tokens) {
   const Work work = model.work_of_token();

@@ -198,6 +198,9 @@ std::unique_ptr<Task> make_task(const TaskOptions& options);
 /// Of data that are `only_measured` it may lack those that the task measures without, unless they are left out.
 void require_labels(const Task& task, const Schema& data, bool only_measured = false);
 
+/// Whether predictions are derivatives of the model's outputs, as forces are (Task::differentiated_by). Null: they are not.
+bool through_derivatives(const Task* task);
+
 /// Floating-point operations of a batch of `tokens` tokens (models/work.h). For what is learned through derivatives, as
 /// forces are, these are estimates: six forward passes for training, and three for predicting.
 double training_flops(const Model& model, const Task* task, double tokens);
