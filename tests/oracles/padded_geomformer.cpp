@@ -165,19 +165,24 @@ PaddedGeomformer::Streams PaddedGeomformer::attentions(const std::string& name, 
   const auto i = linear(name + ".inv", s.inv).split(of_->options.width, -1),
              e = linear(name + ".equ", s.equ).split(of_->options.width, -1);
   const auto dot = [](const Tensor& x, const Tensor& y) { return (x * y).sum(2); };
-  const auto out = [&](bool wanted, const char* module, const Tensor& q, const Tensor& k, const Tensor& v) {
-    return wanted ? linear(name + "." + module, attention(q, k, v, a, bias)) : at::zeros_like(q);
+  // Of a stream's output map, the columns of its self-attention, then those of its cross-attention.
+  const auto out = [&](bool wanted, const char* map, int64_t attention_of, const Tensor& q, const Tensor& k,
+                       const Tensor& v) {
+    const int64_t d = of_->options.width;
+    return wanted ? at::linear(attention(q, k, v, a, bias),
+                               weights_.at(name + map + ".weight").narrow(1, attention_of * d, d))
+                  : at::zeros_like(q);
   };
   Streams add;
   const Tensor& inv_query = shared ? i[0] : i[3];
-  add.inv = out(self, "out_inv_self", i[0], i[1], i[2]) +
-            out(cross, "out_inv_cross", inv_query, dot(e[0], e[1]), dot(e[2], e[3]));
-  if (weights_.contains(name + ".out_equ_self.weight")) {
+  add.inv = out(self, ".out_inv", 0, i[0], i[1], i[2]) +
+            out(cross, ".out_inv", 1, inv_query, dot(e[0], e[1]), dot(e[2], e[3]));
+  if (weights_.contains(name + ".out_equ.weight")) {
     const size_t I = shared ? 3 : 4, E = shared ? 7 : 8;  // where the maps of the last module begin
     const Tensor& equ_query = shared ? e[4] : e[7];
     add.equ =
-        out(self, "out_equ_self", e[4], e[5], e[6]) +
-        out(cross, "out_equ_cross", equ_query, e[E] * i[I].unsqueeze(2), e[E + 1] * i[I + 1].unsqueeze(2));
+        out(self, ".out_equ", 0, e[4], e[5], e[6]) +
+        out(cross, ".out_equ", 1, equ_query, e[E] * i[I].unsqueeze(2), e[E + 1] * i[I + 1].unsqueeze(2));
   }
   return add;
 }
@@ -211,11 +216,11 @@ Tensor PaddedGeomformer::geomformer(const Atoms& a) const {
     }
     const std::string ffn = name + ".ffn.";
     const Tensor i = norm(name + ".inv_norm_2", s.inv);
-    s.inv = s.inv + linear(ffn + "inv_out", at::gelu(linear(ffn + "inv_in", i)));
+    const auto hidden = at::gelu(linear(ffn + "inv_in", i)).split(o.hidden.value_or(o.width), -1);
+    s.inv = s.inv + linear(ffn + "inv_out", hidden[0]);
     if (weights_.contains(ffn + "equ_in.weight")) {
       const Tensor e = vector_norm(name + ".equ_norm_2", s.equ);
-      s.equ = s.equ + linear(ffn + "equ_out",
-                             linear(ffn + "equ_in", e) * at::gelu(linear(ffn + "gate", i)).unsqueeze(2));
+      s.equ = s.equ + linear(ffn + "equ_out", linear(ffn + "equ_in", e) * hidden[1].unsqueeze(2));
     }
   }
   return linear("head.energy.mlp.2", at::gelu(linear("head.energy.mlp.0", norm("norm", s.inv)))).squeeze(-1);

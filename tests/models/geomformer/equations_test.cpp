@@ -119,18 +119,20 @@ TEST(GeomformerEquations, LawsFromScoresToWeightsAreTheirFormulas) {
   }
 }
 
-/// What `part` has of the packed maps of a stream: rows [first, last) of d each, in the order of
-/// StreamAttention.
-struct Rows {
-  std::string part;
-  int64_t inv_first, inv_last, equ_first, equ_last;
+/// What `part` has of maps that several parts share: rows, or columns, [first, last) of d each.
+struct Share {
+  std::string part, map;
+  int64_t axis, first, last;
 };
-const std::vector<Rows> packed{{"inv_self", 0, 3, 0, 0},
-                               {"inv_cross", 3, 4, 0, 4},
-                               {"equ_self", 0, 0, 4, 7},
-                               {"equ_cross", 4, 6, 7, 10}};
+const std::vector<Share> shares{
+    {"inv_self", "attention.inv", 0, 0, 3},     {"inv_cross", "attention.inv", 0, 3, 4},
+    {"inv_cross", "attention.equ", 0, 0, 4},    {"equ_self", "attention.equ", 0, 4, 7},
+    {"equ_cross", "attention.inv", 0, 4, 6},    {"equ_cross", "attention.equ", 0, 7, 10},
+    {"inv_self", "attention.out_inv", 1, 0, 1}, {"inv_cross", "attention.out_inv", 1, 1, 2},
+    {"equ_self", "attention.out_equ", 1, 0, 1}, {"equ_cross", "attention.out_equ", 1, 1, 2},
+    {"inv_ffn", "ffn.inv_in", 0, 0, 1},         {"equ_ffn", "ffn.inv_in", 0, 1, 2}};
 
-/// The weights of `whole` in the model without one part: rows of that part left out.
+/// The weights of `whole` in the model without one part: what that part has of shared maps left out.
 void copy_weights(const Geomformer& from, Geomformer& to, const std::string& part, int64_t d) {
   const at::NoGradGuard quiet;
   std::map<std::string, Tensor> all;
@@ -139,12 +141,12 @@ void copy_weights(const Geomformer& from, Geomformer& to, const std::string& par
   }
   for (const Parameter& p : to.parameters()) {
     Tensor source = all.at(p.name);
-    for (const Rows& rows : packed) {
-      if (rows.part == part && source.sizes() != p.tensor.sizes()) {
-        const bool inv = p.name.ends_with("attention.inv.weight");
-        const int64_t first = d * (inv ? rows.inv_first : rows.equ_first),
-                      last = d * (inv ? rows.inv_last : rows.equ_last);
-        source = at::cat({source.slice(0, 0, first), source.slice(0, last)});
+    for (const Share& share : shares) {
+      if (share.part == part && p.name.ends_with(share.map + ".weight") &&
+          source.sizes() != p.tensor.sizes()) {
+        source =
+            at::cat({source.slice(share.axis, 0, d * share.first), source.slice(share.axis, d * share.last)},
+                    share.axis);
       }
     }
     p.tensor.copy_(source);
@@ -161,15 +163,16 @@ TEST(GeomformerEquations, EveryPartCounts) {
     const char* name;
     Part part;
     const char* last_map;
-  } parts[] = {{"inv_self", &Parts::inv_self, "attention.out_inv_self.weight"},
-               {"inv_cross", &Parts::inv_cross, "attention.out_inv_cross.weight"},
-               {"equ_self", &Parts::equ_self, "attention.out_equ_self.weight"},
-               {"equ_cross", &Parts::equ_cross, "attention.out_equ_cross.weight"},
-               {"inv_ffn", &Parts::inv_ffn, "ffn.inv_out.weight"},
-               {"equ_ffn", &Parts::equ_ffn, "ffn.equ_out.weight"},
-               {"inv_norm", &Parts::inv_norm, nullptr},
-               {"equ_norm", &Parts::equ_norm, nullptr}};
-  for (const auto& [name, part, last_map] : parts) {
+    int64_t columns;  // which d of its columns are the part's
+  } parts[] = {{"inv_self", &Parts::inv_self, "attention.out_inv.weight", 0},
+               {"inv_cross", &Parts::inv_cross, "attention.out_inv.weight", 1},
+               {"equ_self", &Parts::equ_self, "attention.out_equ.weight", 0},
+               {"equ_cross", &Parts::equ_cross, "attention.out_equ.weight", 1},
+               {"inv_ffn", &Parts::inv_ffn, "ffn.inv_out.weight", 0},
+               {"equ_ffn", &Parts::equ_ffn, "ffn.equ_out.weight", 0},
+               {"inv_norm", &Parts::inv_norm, nullptr, 0},
+               {"equ_norm", &Parts::equ_norm, nullptr, 0}};
+  for (const auto& [name, part, last_map, columns] : parts) {
     SCOPED_TRACE(name);
     const auto whole = built(small_geomformer(), featured_interface());
     Options o = small_geomformer();
@@ -185,7 +188,7 @@ TEST(GeomformerEquations, EveryPartCounts) {
       const at::NoGradGuard quiet;
       for (const Parameter& p : whole->parameters()) {
         if (p.name.ends_with(last_map)) {
-          p.tensor.zero_();
+          p.tensor.narrow(1, columns * o.width, o.width).zero_();
         }
       }
       EXPECT_LT(equivariance::relative_error((*whole)(batch.input), less), 1e-13);

@@ -1,6 +1,7 @@
 #include "weyl/models/geomformer/attention.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/dropout.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/silu.h>
@@ -9,6 +10,7 @@
 #include "weyl/core/check.h"
 #include "weyl/ops/attention/attention.h"
 #include "weyl/ops/autograd/full_precision.h"
+#include "weyl/ops/edges/edge_attention.h"
 #include "weyl/ops/edges/edge_sums.h"
 #include "weyl/ops/frames/bias_activation.h"
 #include "weyl/ops/segment.h"
@@ -25,26 +27,6 @@ Tensor by_heads(const Tensor& x, int64_t heads) {
   shape.insert(shape.end() - 1, heads);
   return x.reshape(shape);
 }
-
-Tensor product(const Tensor& x, const Tensor& y) {
-  return (x * y).sum(1);  // <X, Y>
-}
-
-/// Maps of a stream in their order, handed out one by one. Split at once: slices taken one by one would each
-/// fill and add a gradient of the whole width.
-class Maps {
- public:
-  Maps(const Tensor& all, int64_t width) {
-    if (all.defined()) {
-      maps_ = all.split(width, -1);
-    }
-  }
-  Tensor next() { return maps_[taken_++]; }
-
- private:
-  std::vector<Tensor> maps_;
-  size_t taken_ = 0;
-};
 
 }  // namespace
 
@@ -73,100 +55,135 @@ StreamAttention::StreamAttention(const Options& o)
     : width_(o.width),
       heads_(o.heads),
       normaliser_(o.normaliser),
-      equ_scale_(o.equ_scale),
       dropout_(o.dropout.attention),
-      shared_query_(o.shared_query),
       parts_{o.parts.inv_self, o.parts.inv_cross, o.parts.equ_self, o.parts.equ_cross} {
-  const int64_t own_query = shared_query_ ? 0 : 1;
-  const int64_t of_inv =
-      (parts_[inv_self] ? 3 : 0) + (parts_[inv_cross] ? own_query : 0) + (parts_[equ_cross] ? 2 : 0);
-  const int64_t of_equ =
-      (parts_[inv_cross] ? 4 : 0) + (parts_[equ_self] ? 3 : 0) + (parts_[equ_cross] ? own_query + 2 : 0);
-  const auto map = [&](const char* name, int64_t count) {
-    return count > 0 ? child(name, std::make_shared<Linear>(width_, count * width_, /*bias=*/false))
-                     : nullptr;
+  int64_t of_inv = 0, of_equ = 0, inv_query = 0, equ_query = 0;
+  const auto head = static_cast<double>(width_ / heads_);
+  const double of_vectors = 1 / std::sqrt(o.equ_scale == EquivariantScale::vectors ? 3 * head : head);
+  if (parts_[inv_self]) {
+    inv_query = of_inv;
+    maps_[inv_self] = {false, of_inv, of_inv + 1, of_inv + 2, -1, -1, 1 / std::sqrt(head)};
+    of_inv += 3;
+  }
+  if (parts_[inv_cross]) {
+    const int64_t query = o.shared_query ? inv_query : of_inv++;
+    maps_[inv_cross] = {false, query, of_equ, of_equ + 2, of_equ + 1, of_equ + 3, 1 / std::sqrt(head)};
+    of_equ += 4;
+  }
+  if (parts_[equ_self]) {
+    equ_query = of_equ;
+    maps_[equ_self] = {true, of_equ, of_equ + 1, of_equ + 2, -1, -1, of_vectors};
+    of_equ += 3;
+  }
+  if (parts_[equ_cross]) {
+    const int64_t query = o.shared_query ? equ_query : of_equ++;
+    maps_[equ_cross] = {true, query, of_equ, of_equ + 1, of_inv, of_inv + 1, of_vectors};
+    of_equ += 2;
+    of_inv += 2;
+  }
+  const auto map = [&](const char* name, int64_t in, int64_t out) {
+    return in > 0 && out > 0
+               ? child(name, std::make_shared<Linear>(in * width_, out * width_, /*bias=*/false))
+               : nullptr;
   };
-  inv_ = map("inv", of_inv);
-  equ_ = map("equ", of_equ);
-  const char* names[] = {"out_inv_self", "out_inv_cross", "out_equ_self", "out_equ_cross"};
-  for (size_t part = 0; part < parts_.size(); ++part) {
-    out_[part] = map(names[part], parts_[part] ? 1 : 0);
-    if (out_[part]) {
-      out_[part]->scale_init(residual_init(o));
+  inv_ = map("inv", 1, of_inv);
+  equ_ = map("equ", 1, of_equ);
+  out_[0] = map("out_inv", parts_[inv_self] + parts_[inv_cross], 1);
+  out_[1] = map("out_equ", parts_[equ_self] + parts_[equ_cross], 1);
+  for (const auto& out : out_) {
+    if (out) {  // each attention's own map starts as one of its width does
+      out->scale_init(residual_init(o) * std::sqrt(static_cast<double>(out->weight().size(1) / width_)));
     }
   }
 }
 
-Tensor StreamAttention::attend(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
-                               const Neighbourhood& near, const Tensor& bias) const {
-  const int64_t head = width_ / heads_;
-  const bool vectors = q.dim() == 3;
-  const double summed =
-      static_cast<double>(vectors && equ_scale_ == EquivariantScale::vectors ? 3 * head : head);
-  const double scale = 1 / std::sqrt(summed);
-  const bool drop = training() && dropout_ > 0;
-  if (!near.envelope.defined() && normaliser_ == Normaliser::softmax && !drop) {
-    return ragged_attention(by_heads(q, heads_), by_heads(k, heads_), by_heads(v, heads_), graphs, scale,
-                            bias)
-        .reshape(q.sizes());
-  }
-  const EdgeTensor of_centre{EdgeRows::centre, EdgeWidth::channels, vectors},
-      of_neighbour{EdgeRows::neighbour, EdgeWidth::channels, vectors},
-      of_edge{EdgeRows::edge, EdgeWidth::heads};
-  EdgeSums dots, mixture;
-  dots.heads = mixture.heads = heads_;
-  dots.channels = mixture.channels = width_;
-  dots.inputs = {of_centre, of_neighbour};
-  dots.outputs = {of_edge};
-  mixture.inputs = {of_edge, of_neighbour};
-  mixture.outputs = {of_centre};
-  dots.terms = mixture.terms = {{{{0}, {1}}, {0}}};
-  const auto f = [=, law = normaliser_, rate = drop ? dropout_ : 0](const Tensors& in, const Edges& edges) {
-    Tensor scores = edge_sums(dots, {in[0] * scale, in[1]}, edges)[0];
-    if (in[3].defined()) {
-      scores = scores + in[3];
+Tensors StreamAttention::of_pairs(const std::vector<Part>& parts, const Tensor& inv, const Tensor& equ,
+                                  const Segments& graphs, const Biases& bias) const {
+  std::array<Tensors, 2> sums;
+  const auto factor = [&](bool vectors, int64_t map, int64_t by) {
+    const auto of = [&](const Tensor& x, int64_t m) { return x.narrow(-1, m * width_, width_); };
+    if (by < 0) {
+      return of(vectors ? equ : inv, map);
     }
-    Tensor weights = normalised(scores, in[4], edges, law);
-    if (rate > 0) {
-      weights = at::dropout(weights, rate, /*train=*/true);
-    }
-    return edge_sums(mixture, {weights, in[2]}, edges);
+    return vectors ? of(equ, map) * of(inv, by).unsqueeze(1) : (of(equ, map) * of(equ, by)).sum(1);
   };
+  for (const Part part : parts) {
+    const StreamPart& m = maps_[part];
+    const Tensor q = factor(m.vectors, m.query, -1);
+    const Tensor y = ragged_attention(
+        by_heads(q, heads_), by_heads(factor(m.vectors, m.key, m.key_factor), heads_),
+        by_heads(factor(m.vectors, m.value, m.value_factor), heads_), graphs, m.scale, bias[part]);
+    sums[m.vectors].push_back(y.reshape(q.sizes()));
+  }
+  Tensors out;
+  for (const Tensors& of : sums) {
+    if (!of.empty()) {
+      out.push_back(of.size() == 1 ? of[0] : at::cat(of, -1));
+    }
+  }
+  return out;
+}
+
+Tensors StreamAttention::of_edges(const std::vector<Part>& parts, const Tensor& inv, const Tensor& equ,
+                                  const Neighbourhood& near, const Biases& bias) const {
+  EdgeAttention form;
+  form.heads = heads_;
+  form.width = width_;
+  form.least = least_sum;
+  Tensors biases;
+  bool alike = true;
+  std::array<bool, 2> given{false, false};
+  for (const Part part : parts) {
+    form.parts.push_back(maps_[part]);
+    given[maps_[part].vectors] = true;
+    biases.push_back(bias[part]);
+    alike = alike && biases.back().is_same(biases[0]);
+  }
+  const double rate = training() ? dropout_ : 0;
+  if (normaliser_ != Normaliser::softmax || rate > 0) {
+    form.weigh = [law = normaliser_, rate](const Tensor& scores, const Tensor& envelope, const Edges& edges) {
+      const Tensor weights = normalised(scores, envelope, edges, law);
+      return rate > 0 ? at::dropout(weights, rate, /*train=*/true) : weights;
+    };
+  }
+  const auto f = [form](const Tensors& in, const Edges& edges) { return edge_attention(form, in, edges); };
   constexpr BlockRows node = BlockRows::node, edge = BlockRows::edge;
-  return near.in_blocks(f, {{node, node, node, edge, edge}, {node}}, {q, k, v, bias, near.envelope})[0];
+  return near.in_blocks(f, {{node, node, edge, edge}, std::vector<BlockRows>(given[0] + given[1], node)},
+                        {inv, equ, alike ? biases[0] : at::cat(biases, -1), near.envelope});
 }
 
 StreamAttention::Streams StreamAttention::operator()(const Tensor& i, const Tensor& e, const Segments& graphs,
                                                      const Neighbourhood& near, const Biases& bias,
                                                      const std::array<bool, 4>& wanted) const {
-  Maps inv(inv_ ? (*inv_)(i) : Tensor(), width_), equ(equ_ ? (*equ_)(e) : Tensor(), width_);
-  Streams add;
-  const auto attended = [&](Part part, const Tensor& q, const Tensor& k, const Tensor& v, Tensor& sum) {
+  std::vector<Part> parts;
+  for (const Part part : {inv_self, inv_cross, equ_self, equ_cross}) {
     if (wanted[part]) {
-      const Tensor y = (*out_[part])(attend(q, k, v, graphs, near, bias[part]));
-      sum = sum.defined() ? sum + y : y;
+      parts.push_back(part);
     }
+  }
+  if (parts.empty()) {
+    return {};
+  }
+  const Tensor inv = inv_ ? (*inv_)(i) : Tensor(), equ = equ_ ? (*equ_)(e) : Tensor();
+  const bool drop = training() && dropout_ > 0;
+  const bool all_pairs = !near.envelope.defined() && normaliser_ == Normaliser::softmax && !drop;
+  const Tensors sums =
+      all_pairs ? of_pairs(parts, inv, equ, graphs, bias) : of_edges(parts, inv, equ, near, bias);
+  // The map of a stream, or the columns of one of its two attentions where only that is wanted.
+  const auto given = [&](const Tensor& sum, Part self, Part cross) {
+    const Linear& out = *out_[maps_[self].vectors || maps_[cross].vectors];
+    if (sum.size(-1) == out.weight().size(1)) {
+      return out(sum);
+    }
+    return at::linear(sum, out.weight().narrow(1, wanted[self] ? 0 : width_, width_));
   };
-  Tensor inv_query, equ_query;
-  if (parts_[inv_self]) {
-    const Tensor q = inv.next(), k = inv.next(), v = inv.next();
-    inv_query = q;
-    attended(inv_self, q, k, v, add.inv);
+  Streams add;
+  size_t next = 0;
+  if (wanted[inv_self] || wanted[inv_cross]) {
+    add.inv = given(sums[next++], inv_self, inv_cross);
   }
-  if (parts_[inv_cross]) {
-    const Tensor q = shared_query_ ? inv_query : inv.next();
-    const Tensor k1 = equ.next(), k2 = equ.next(), v1 = equ.next(), v2 = equ.next();
-    attended(inv_cross, q, product(k1, k2), product(v1, v2), add.inv);
-  }
-  if (parts_[equ_self]) {
-    const Tensor q = equ.next(), k = equ.next(), v = equ.next();
-    equ_query = q;
-    attended(equ_self, q, k, v, add.equ);
-  }
-  if (parts_[equ_cross]) {
-    const Tensor q = shared_query_ ? equ_query : equ.next();
-    const Tensor k1 = equ.next(), v1 = equ.next(), k2 = inv.next(), v2 = inv.next();
-    attended(equ_cross, q, k1 * k2.unsqueeze(1), v1 * v2.unsqueeze(1), add.equ);
+  if (wanted[equ_self] || wanted[equ_cross]) {
+    add.equ = given(sums[next], equ_self, equ_cross);
   }
   return add;
 }
@@ -182,7 +199,7 @@ Work StreamAttention::work(const Around& around, bool equ_learns, double times) 
   for (const Part part : {inv_self, inv_cross, equ_self, equ_cross}) {
     const double axes = part == equ_self || part == equ_cross ? 3 : 1, pairs = axes * around.edges * width;
     if (parts_[part]) {
-      work += Work::product(axes * weights(out_[part])) + Work::product(pairs, weighs ? 2 : 0) +
+      work += Work::product(axes * width * width) + Work::product(pairs, weighs ? 2 : 0) +
               Work::product(pairs, weighs ? 2 : 1);
     }
   }

@@ -2,11 +2,13 @@
 
 #include <array>
 #include <memory>
+#include <vector>
 
 #include "weyl/core/segments.h"
 #include "weyl/models/geomformer/geometry.h"
 #include "weyl/nn/linear.h"
 #include "weyl/nn/mlp.h"
+#include "weyl/ops/edges/edge_attention.h"
 
 namespace weyl::geomformer {
 
@@ -23,7 +25,7 @@ Tensor normalised(const Tensor& scores, const Tensor& envelope, const Edges& edg
 ///   equ_cross  q = e Wq',  k = (e Wk1) (i Wk2),   v = (e Wv1) (i Wv2)
 /// each with an output map. Scores are sums over the channels of a head (and xyz, equivariant), scaled, plus
 /// the structural bias. No map has a bias. Children: inv and equ (the maps of a stream, one below the other,
-/// in the order above), out_<module>.
+/// in the order above), out_inv and out_equ (the output maps of self- and cross-attention side by side).
 class StreamAttention : public Module {
  public:
   /// Which of the four: those that `options.parts` has.
@@ -43,17 +45,20 @@ class StreamAttention : public Module {
   Work work(const Around& around, bool equ_learns, double times) const;
 
  private:
-  Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Segments& graphs,
-                const Neighbourhood& near, const Tensor& bias) const;
+  /// What the parts of each stream give side by side, (N, p d) and (N, 3, p d), where all nodes of a graph attend to one
+  /// another, and along edges.
+  Tensors of_pairs(const std::vector<Part>& parts, const Tensor& inv, const Tensor& equ,
+                   const Segments& graphs, const Biases& bias) const;
+  Tensors of_edges(const std::vector<Part>& parts, const Tensor& inv, const Tensor& equ,
+                   const Neighbourhood& near, const Biases& bias) const;
 
   int64_t width_, heads_;
   Normaliser normaliser_;
-  EquivariantScale equ_scale_;
   double dropout_;
-  bool shared_query_;
   std::array<bool, 4> parts_;
+  std::array<StreamPart, 4> maps_;  // which maps of inv and equ each reads
   std::shared_ptr<Linear> inv_, equ_;
-  std::array<std::shared_ptr<Linear>, 4> out_;
+  std::array<std::shared_ptr<Linear>, 2> out_;
 };
 
 /// One weighted sum of filtered messages for both streams: TorchMD-Net's Equivariant Transformer and PaiNN.

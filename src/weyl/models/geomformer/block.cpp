@@ -32,39 +32,41 @@ GatedFeedForward::GatedFeedForward(const Options& o)
   const auto map = [&](const char* name, int64_t in, int64_t out) {
     return child(name, std::make_shared<Linear>(in, out, /*bias=*/false));
   };
+  if (o.parts.inv_ffn || o.parts.equ_ffn) {
+    inv_in_ = map("inv_in", d, (o.parts.inv_ffn + o.parts.equ_ffn) * r);
+  }
   if (o.parts.inv_ffn) {
-    inv_in_ = map("inv_in", d, r);
     inv_out_ = map("inv_out", r, d);
     inv_out_->scale_init(residual_init(o));
   }
   if (o.parts.equ_ffn) {
     equ_in_ = map("equ_in", d, r);
-    gate_ = map("gate", d, r);
     equ_out_ = map("equ_out", r, d);
     equ_out_->scale_init(residual_init(o));
   }
 }
 
 StreamAttention::Streams GatedFeedForward::operator()(const Tensor& i, const Tensor& e) const {
-  const double rate = training() ? dropout_ : 0;
-  const auto hidden = [&](const Linear& map) {
-    const Tensor h = activate(map(i), activation_);
-    return rate > 0 ? at::dropout(h, rate, /*train=*/true) : h;
-  };
-  StreamAttention::Streams add;
-  if (inv_in_) {
-    add.inv = (*inv_out_)(hidden(*inv_in_));
+  if (!inv_in_) {
+    return {};
   }
-  if (equ_in_) {
-    add.equ = (*equ_out_)((*equ_in_)(e)*hidden(*gate_).unsqueeze(1));
+  const double rate = training() ? dropout_ : 0;
+  Tensor hidden = activate((*inv_in_)(i), activation_);
+  hidden = rate > 0 ? at::dropout(hidden, rate, /*train=*/true) : hidden;
+  const Tensors parts = inv_out_ && equ_out_ ? hidden.chunk(2, -1) : Tensors{hidden};
+  StreamAttention::Streams add;
+  if (inv_out_) {
+    add.inv = (*inv_out_)(parts.front());
+  }
+  if (equ_out_) {
+    add.equ = (*equ_out_)((*equ_in_)(e)*parts.back().unsqueeze(1));
   }
   return add;
 }
 
 Work GatedFeedForward::work() const {
   Work work;
-  for (const auto& [map, axes] :
-       {std::pair(inv_in_, 1), {inv_out_, 1}, {equ_in_, 3}, {gate_, 1}, {equ_out_, 3}}) {
+  for (const auto& [map, axes] : {std::pair(inv_in_, 1), {inv_out_, 1}, {equ_in_, 3}, {equ_out_, 3}}) {
     work += map ? Work::product(axes * static_cast<double>(map->weight().numel())) : Work();
   }
   return work;

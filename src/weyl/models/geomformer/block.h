@@ -28,7 +28,7 @@ class VectorNorm : public Module {
 
 /// The feed-forward networks of GeoMFormer, equ gated by inv (its values before inv's own network):
 ///   inv_ffn(i) = (act(i W1)) W2,   equ_ffn(e, i) = ((e We1) act(i Wg)) We3.   No bias.
-/// Children: inv_in, inv_out, equ_in, gate, equ_out.
+/// Children: inv_in (W1 and Wg, one below the other), inv_out, equ_in, equ_out.
 class GatedFeedForward : public Module {
  public:
   explicit GatedFeedForward(const Options& options);
@@ -38,7 +38,7 @@ class GatedFeedForward : public Module {
  private:
   Activation activation_;
   double dropout_;
-  std::shared_ptr<Linear> inv_in_, inv_out_, equ_in_, gate_, equ_out_;
+  std::shared_ptr<Linear> inv_in_, inv_out_, equ_in_, equ_out_;
 };
 
 /// PaiNN's update: with (p, w) = e W (no bias) and n = sqrt(<p, p> + 1e-8), (a, b, c) = MLP([i, n]):

@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <iterator>
 #include <memory>
-#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -33,27 +32,6 @@ using kernels::EdgeQuestion;
 
 using kernels::edge_numbers;
 using kernels::edge_row_size;
-
-/// Edges in an order in which those of one row follow one another.
-struct Order {
-  std::vector<int64_t> edges;   // empty: as they stand
-  std::vector<int64_t> begins;  // of the rows' edges, and the end
-};
-Order order_by(const Tensor& row, int64_t rows) {
-  Order order;
-  const auto* of = row.const_data_ptr<int64_t>();
-  order.begins.assign(static_cast<size_t>(rows) + 1, 0);
-  for (int64_t e = 0; e < row.size(0); ++e) {
-    ++order.begins[static_cast<size_t>(of[e]) + 1];
-  }
-  std::partial_sum(order.begins.begin(), order.begins.end(), order.begins.begin());
-  std::vector<int64_t> next(order.begins);
-  order.edges.resize(static_cast<size_t>(row.size(0)));
-  for (int64_t e = 0; e < row.size(0); ++e) {
-    order.edges[static_cast<size_t>(next[static_cast<size_t>(of[e])]++)] = e;
-  }
-  return order;
-}
 
 /// Where each worker begins: at the boundary of a group nearest to its even share.
 std::vector<int64_t> shares(const std::vector<int64_t>& begins, int64_t workers) {
@@ -291,8 +269,8 @@ class EdgeSumsOp : public Differentiable {
         continue;
       }
       const EdgeProgram program = kernels::edge_program(sums_, part, padding);
-      const Order order =
-          of == EdgeRows::centre ? Order{{}, edges_.of_centre.offsets} : order_by(rows_of(of), rows(of));
+      const EdgeOrder order = of == EdgeRows::centre ? EdgeOrder{{}, edges_.of_centre.offsets}
+                                                    : edges_by(rows_of(of), rows(of));
       run(program, given, found, order.edges, shares(order.begins, workers));
     }
     return found;

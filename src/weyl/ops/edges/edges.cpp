@@ -283,4 +283,20 @@ Polar polar(const Tensor& x) {
   return {root.masked_fill(zero, 0), x / root.unsqueeze(1)};
 }
 
+EdgeOrder edges_by(const Tensor& row, int64_t rows) {
+  EdgeOrder order;
+  const auto* of = row.const_data_ptr<int64_t>();
+  order.begins.assign(static_cast<size_t>(rows) + 1, 0);
+  for (int64_t e = 0; e < row.size(0); ++e) {
+    ++order.begins[static_cast<size_t>(of[e]) + 1];
+  }
+  std::partial_sum(order.begins.begin(), order.begins.end(), order.begins.begin());
+  std::vector<int64_t> next(order.begins);
+  order.edges.resize(static_cast<size_t>(row.size(0)));
+  for (int64_t e = 0; e < row.size(0); ++e) {
+    order.edges[static_cast<size_t>(next[static_cast<size_t>(of[e])]++)] = e;
+  }
+  return order;
+}
+
 }  // namespace weyl

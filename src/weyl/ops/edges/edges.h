@@ -55,4 +55,12 @@ struct Polar {
 /// direction zero; its length has no slope there, and its direction that of x. Differentiable to any order.
 Polar polar(const Tensor& x);
 
+/// Edges in an order in which those of one row follow one another, else in their own.
+struct EdgeOrder {
+  std::vector<int64_t> edges;   // empty: as they stand
+  std::vector<int64_t> begins;  // of the rows' edges, and the end
+};
+/// By the row of each, `row` (E) int64 on the CPU, of so many `rows`.
+EdgeOrder edges_by(const Tensor& row, int64_t rows);
+
 }  // namespace weyl

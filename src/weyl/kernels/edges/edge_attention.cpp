@@ -1,0 +1,369 @@
+#include "weyl/kernels/edges/edge_attention.h"
+
+#include "weyl/kernels/dispatch.h"
+#include "weyl/kernels/simd/elementary.h"
+
+namespace weyl::kernels {
+namespace WEYL_ISA {
+namespace {
+
+/// f(whole, offset in a row of x, offset in a row of y, numbers left) for the channels of a head in all components.
+template <class T, class F>
+inline void each_channel(const AttentionPart<T>& part, int64_t channels, int64_t x_apart, int64_t y_apart,
+                         const F& f) {
+  for (int64_t c = 0; c < part.components; ++c) {
+    along<T>(channels, [&]<bool whole>(int64_t k, int64_t left) {
+      f.template operator()<whole>(c * x_apart + k, c * y_apart + k, left);
+    });
+  }
+}
+
+/// Of rows x of an edge's centre and y of its neighbour (or the reverse): where the channels of a head begin.
+template <class T>
+struct HeadRows {
+  const T *x, *x_slope, *y, *y_slope;
+};
+template <class T>
+inline HeadRows<T> head_rows(const NodeRows<T>& x, int64_t row_of_x, const NodeRows<T>& y, int64_t row_of_y,
+                             int64_t begin) {
+  const int64_t i = row_of_x * x.row_apart + begin, j = row_of_y * y.row_apart + begin;
+  return {x.at + i, x.slope ? x.slope + i : nullptr, y.at + j, y.slope ? y.slope + j : nullptr};
+}
+
+template <class T>
+inline T dot(const AttentionPart<T>& part, int64_t channels, const T* x, int64_t x_apart, const T* y,
+             int64_t y_apart) {
+  Vec<T> sum{};
+  each_channel<T>(part, channels, x_apart, y_apart, [&]<bool whole>(int64_t i, int64_t j, int64_t left) {
+    sum += get<whole>(x + i, left) * get<whole>(y + j, left);
+  });
+  return sum_of<T>(sum);
+}
+/// x' . y + x . y'; null: zero.
+template <class T>
+inline T dot_slope(const AttentionPart<T>& part, int64_t channels, const HeadRows<T>& r, int64_t x_apart,
+                   int64_t y_apart) {
+  const T first = r.x_slope ? dot(part, channels, r.x_slope, x_apart, r.y, y_apart) : T(0);
+  return first + (r.y_slope ? dot(part, channels, r.x, x_apart, r.y_slope, y_apart) : T(0));
+}
+/// to += a x + b y, of rows x and y of one form; null y: to += a x.
+template <class T>
+inline void add_products(const AttentionPart<T>& part, int64_t channels, T a, const T* x, T b, const T* y,
+                         int64_t apart, T* to, int64_t to_apart) {
+  const Vec<T> first = spread(a), second = spread(b);
+  each_channel<T>(part, channels, to_apart, apart, [&]<bool whole>(int64_t i, int64_t j, int64_t left) {
+    Vec<T> sum = get<whole>(to + i, left) + first * get<whole>(x + j, left);
+    if (y) {
+      sum += second * get<whole>(y + j, left);
+    }
+    put<whole>(to + i, sum, left);
+  });
+}
+
+/// The places of a part's numbers of an edge in arrays (E, P, H).
+template <class T>
+inline int64_t place(const EdgeAttention<T>& a, int64_t edge, int64_t part) {
+  return (edge * a.part_count + part) * a.heads;
+}
+template <class T>
+inline int64_t bias_place(const EdgeAttention<T>& a, int64_t edge, int64_t part) {
+  return a.bias_of_parts ? place(a, edge, part) : edge * a.heads;
+}
+template <class T>
+inline T weight(const EdgeAttention<T>& a, int64_t edge) {
+  return a.edge_weights ? a.edge_weights[edge] : T(1);
+}
+template <class T>
+inline T weight_slope(const EdgeAttention<T>& a, int64_t edge) {
+  return a.weight_slopes ? a.weight_slopes[edge] : T(0);
+}
+
+/// f(edge, place) for the edges of a centre.
+template <class T, class F>
+inline void each_edge(const EdgeAttention<T>& a, int64_t node, int64_t part, const F& f) {
+  for (int64_t e = a.begins[node]; e < a.begins[node + 1]; ++e) {
+    f(e, place(a, e, part));
+  }
+}
+/// The same, f(edge, at, set): at(p) the numbers of the edge in an array (E, P, H) at some heads, set(p, x) puts them there.
+template <bool whole, class T, class F>
+inline void each_edge_at(const EdgeAttention<T>& a, int64_t node, int64_t part, int64_t h, int64_t left,
+                         const F& f) {
+  each_edge(a, node, part, [&](int64_t e, int64_t at) {
+    f(
+        e, [=](const T* p) { return get<whole>(p + at + h, left); },
+        [=](T* p, Vec<T> x) { put<whole>(p + at + h, x, left); });
+  });
+}
+
+/// Scores of a centre's edges become shares.
+template <class T>
+inline void share(const EdgeAttention<T>& a, int64_t node, int64_t part) {
+  const Vec<T> always = spread(a.edge_weights ? log_of(a.least) : -infinity<T>);
+  along<T>(a.heads, [&]<bool whole>(int64_t h, int64_t left) {
+    const auto each = [&](const auto& f) { each_edge_at<whole>(a, node, part, h, left, f); };
+    Vec<T> highest = always;
+    each([&](int64_t, const auto& at, const auto&) { highest = larger<T>(at(a.shares), highest); });
+    Vec<T> sum = exp_of<T>(always - highest);
+    each([&](int64_t e, const auto& at, const auto& set) {
+      const Vec<T> x = exp_of<T>(at(a.shares) - highest);
+      sum += weight(a, e) * x;
+      set(a.shares, x);
+    });
+    each([&](int64_t, const auto& at, const auto& set) { set(a.shares, at(a.shares) / sum); });
+  });
+}
+
+template <class T>
+void forward(const EdgeAttention<T>& a, int64_t first, int64_t last) {
+  const int64_t size = a.channels;
+  for (int64_t node = first; node < last; ++node) {
+    for (int64_t p = 0; p < a.part_count; ++p) {
+      const AttentionPart<T>& part = a.parts[p];
+      each_edge(a, node, p, [&](int64_t e, int64_t at) {
+        for (int64_t h = 0; h < a.heads; ++h) {
+          const auto r = head_rows(part.q, node, part.k, a.neighbour[e], h * size);
+          const T score =
+              part.scale * dot(part, size, r.x, part.q.component_apart, r.y, part.k.component_apart);
+          a.shares[at + h] = a.bias ? score + a.bias[bias_place(a, e, p) + h] : score;
+        }
+      });
+      share(a, node, p);
+      each_edge(a, node, p, [&](int64_t e, int64_t at) {
+        for (int64_t h = 0; h < a.heads; ++h) {
+          add_products<T>(part, size, a.shares[at + h] * weight(a, e),
+                          part.v.at + a.neighbour[e] * part.v.row_apart + h * size, 0, nullptr,
+                          part.v.component_apart, part.out.at + node * part.out.row_apart + h * size,
+                          part.out.component_apart);
+        }
+      });
+    }
+  }
+}
+
+/// With G_e = g_i . v_j and G the mean of G_e by the weights w = a u:  ds_e = w_e (G_e - G),  da_e = u_e (G_e - G).
+template <class T>
+void centres(const EdgeAttention<T>& a, int64_t first, int64_t last) {
+  const int64_t size = a.channels;
+  for (int64_t node = first; node < last; ++node) {
+    for (int64_t e = a.begins[node]; a.by_weight && e < a.begins[node + 1]; ++e) {
+      a.by_weight[e] = 0;
+    }
+    for (int64_t p = 0; p < a.part_count; ++p) {
+      const AttentionPart<T>& part = a.parts[p];
+      each_edge(a, node, p, [&](int64_t e, int64_t at) {
+        for (int64_t h = 0; h < a.heads; ++h) {
+          const auto r = head_rows(part.g, node, part.v, a.neighbour[e], h * size);
+          a.passed[at + h] = a.shares[at + h] * weight(a, e);
+          a.by_score[at + h] = dot(part, size, r.x, part.g.component_apart, r.y, part.v.component_apart);
+        }
+      });
+      along<T>(a.heads, [&]<bool whole>(int64_t h, int64_t left) {
+        const auto each = [&](const auto& f) { each_edge_at<whole>(a, node, p, h, left, f); };
+        Vec<T> mean{};
+        each([&](int64_t, const auto& at, const auto&) { mean += at(a.passed) * at(a.by_score); });
+        each([&](int64_t e, const auto& at, const auto& set) {
+          const Vec<T> apart = at(a.by_score) - mean;
+          set(a.by_score, at(a.passed) * apart);
+          if (a.by_weight) {
+            a.by_weight[e] += sum_of<T>(at(a.shares) * apart);
+          }
+        });
+      });
+      each_edge(a, node, p, [&](int64_t e, int64_t at) {
+        for (int64_t h = 0; h < a.heads; ++h) {
+          if (a.by_bias) {
+            T& to = a.by_bias[bias_place(a, e, p) + h];
+            to = a.bias_of_parts || p == 0 ? a.by_score[at + h] : to + a.by_score[at + h];
+          }
+          if (part.gq.at) {
+            add_products<T>(part, size, part.scale * a.by_score[at + h],
+                            part.k.at + a.neighbour[e] * part.k.row_apart + h * size, 0, nullptr,
+                            part.k.component_apart, part.gq.at + node * part.gq.row_apart + h * size,
+                            part.gq.component_apart);
+          }
+        }
+      });
+    }
+  }
+}
+
+template <class T>
+void neighbours(const EdgeAttention<T>& a, int64_t first, int64_t last) {
+  const int64_t size = a.channels;
+  for (int64_t node = first; node < last; ++node) {
+    for (int64_t n = a.incoming_begins[node]; n < a.incoming_begins[node + 1]; ++n) {
+      const int64_t e = a.incoming[n], centre = a.centre[e];
+      for (int64_t p = 0; p < a.part_count; ++p) {
+        const AttentionPart<T>& part = a.parts[p];
+        for (int64_t h = 0; h < a.heads; ++h) {
+          const int64_t at = place(a, e, p) + h;
+          if (part.gk.at) {
+            add_products<T>(part, size, part.scale * a.by_score[at],
+                            part.q.at + centre * part.q.row_apart + h * size, 0, nullptr,
+                            part.q.component_apart, part.gk.at + node * part.gk.row_apart + h * size,
+                            part.gk.component_apart);
+          }
+          if (part.gv.at) {
+            add_products<T>(part, size, a.passed[at], part.g.at + centre * part.g.row_apart + h * size, 0,
+                            nullptr, part.g.component_apart, part.gv.at + node * part.gv.row_apart + h * size,
+                            part.gv.component_apart);
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Derivatives of `centres`, marked ': with S the sum of w_e s_e' + u_e a_e',
+///   w' = w (s' - S) + u a',   u' = u (s' - S),   ds' = w' (G_e - G) + w (G_e' - G'),   da' = u' (G_e - G) + u (G_e' - G').
+template <class T>
+inline void second_of_scores(const EdgeAttention<T>& a, int64_t node, int64_t p) {
+  along<T>(a.heads, [&]<bool whole>(int64_t h, int64_t left) {
+    const auto each = [&](const auto& f) { each_edge_at<whole>(a, node, p, h, left, f); };
+    Vec<T> sum{}, mean{}, mean_slope{};
+    each([&](int64_t e, const auto& at, const auto&) {
+      sum += at(a.passed) * at(a.passed_slopes) + at(a.shares) * weight_slope(a, e);
+      mean += at(a.passed) * at(a.by_score);
+    });
+    each([&](int64_t e, const auto& at, const auto& set) {
+      const Vec<T> score = at(a.passed_slopes) - sum, u = at(a.shares), w = at(a.passed), G = at(a.by_score);
+      const Vec<T> w_slope = w * score + u * weight_slope(a, e);
+      set(a.passed_slopes, w_slope);
+      mean_slope += w_slope * G + w * at(a.by_score_slopes);
+      if (a.by_weight) {
+        a.by_weight[e] += sum_of<T>(u * score * (G - mean));
+      }
+    });
+    each([&](int64_t e, const auto& at, const auto& set) {
+      const Vec<T> apart = at(a.by_score) - mean, slope = at(a.by_score_slopes) - mean_slope;
+      set(a.by_score, at(a.passed) * apart);
+      set(a.by_score_slopes, at(a.passed_slopes) * apart + at(a.passed) * slope);
+      if (a.by_weight) {
+        a.by_weight[e] += sum_of<T>(at(a.shares) * slope);
+      }
+    });
+  });
+}
+
+template <class T>
+void second_centres(const EdgeAttention<T>& a, int64_t first, int64_t last) {
+  const int64_t size = a.channels;
+  for (int64_t node = first; node < last; ++node) {
+    for (int64_t e = a.begins[node]; a.by_weight && e < a.begins[node + 1]; ++e) {
+      a.by_weight[e] = 0;
+    }
+    for (int64_t p = 0; p < a.part_count; ++p) {
+      const AttentionPart<T>& part = a.parts[p];
+      each_edge(a, node, p, [&](int64_t e, int64_t at) {
+        for (int64_t h = 0; h < a.heads; ++h) {
+          const auto qk = head_rows(part.q, node, part.k, a.neighbour[e], h * size);
+          const auto gv = head_rows(part.g, node, part.v, a.neighbour[e], h * size);
+          const T bias = a.bias_slope ? a.bias_slope[bias_place(a, e, p) + h] : T(0);
+          a.passed[at + h] = a.shares[at + h] * weight(a, e);
+          a.passed_slopes[at + h] =
+              bias + part.scale * dot_slope(part, size, qk, part.q.component_apart, part.k.component_apart);
+          a.by_score[at + h] = dot(part, size, gv.x, part.g.component_apart, gv.y, part.v.component_apart);
+          a.by_score_slopes[at + h] =
+              dot_slope(part, size, gv, part.g.component_apart, part.v.component_apart);
+        }
+      });
+      second_of_scores(a, node, p);
+      each_edge(a, node, p, [&](int64_t e, int64_t at) {
+        for (int64_t h = 0; h < a.heads; ++h) {
+          if (a.by_bias) {
+            T& to = a.by_bias[bias_place(a, e, p) + h];
+            to = a.bias_of_parts || p == 0 ? a.by_score_slopes[at + h] : to + a.by_score_slopes[at + h];
+          }
+          const int64_t k = a.neighbour[e] * part.k.row_apart + h * size,
+                        v = a.neighbour[e] * part.v.row_apart + h * size;
+          if (part.gq.slope) {
+            add_products<T>(part, size, part.scale * a.by_score_slopes[at + h], part.k.at + k,
+                            part.scale * a.by_score[at + h], part.k.slope ? part.k.slope + k : nullptr,
+                            part.k.component_apart, part.gq.slope + node * part.gq.row_apart + h * size,
+                            part.gq.component_apart);
+          }
+          if (part.out.slope) {
+            add_products<T>(part, size, a.passed_slopes[at + h], part.v.at + v, a.passed[at + h],
+                            part.v.slope ? part.v.slope + v : nullptr, part.v.component_apart,
+                            part.out.slope + node * part.out.row_apart + h * size, part.out.component_apart);
+          }
+        }
+      });
+    }
+  }
+}
+
+template <class T>
+void second_neighbours(const EdgeAttention<T>& a, int64_t first, int64_t last) {
+  neighbours(a, first, last);
+  const int64_t size = a.channels;
+  for (int64_t node = first; node < last; ++node) {
+    for (int64_t n = a.incoming_begins[node]; n < a.incoming_begins[node + 1]; ++n) {
+      const int64_t e = a.incoming[n], centre = a.centre[e];
+      for (int64_t p = 0; p < a.part_count; ++p) {
+        const AttentionPart<T>& part = a.parts[p];
+        for (int64_t h = 0; h < a.heads; ++h) {
+          const int64_t at = place(a, e, p) + h, q = centre * part.q.row_apart + h * size;
+          if (part.gk.slope) {
+            add_products<T>(part, size, part.scale * a.by_score_slopes[at], part.q.at + q,
+                            part.scale * a.by_score[at], part.q.slope ? part.q.slope + q : nullptr,
+                            part.q.component_apart, part.gk.slope + node * part.gk.row_apart + h * size,
+                            part.gk.component_apart);
+          }
+          if (part.gv.slope) {
+            add_products<T>(part, size, a.passed_slopes[at], part.g.at + centre * part.g.row_apart + h * size,
+                            0, nullptr, part.g.component_apart,
+                            part.gv.slope + node * part.gv.row_apart + h * size, part.gv.component_apart);
+          }
+        }
+      }
+    }
+  }
+}
+
+template <class T>
+void product(const NodeProduct<T>& p, int64_t first, int64_t last) {
+  const bool dots = p.y_components == 3;
+  for (int64_t node = first; node < last; ++node) {
+    const int64_t x = node * p.x.row_apart, y = node * p.y.row_apart, to = node * p.to.row_apart;
+    const int64_t y_apart = dots ? p.y.component_apart : 0, to_apart = dots ? 0 : p.to.component_apart;
+    for (int64_t c = 0; c < 3; ++c) {
+      const int64_t xc = x + c * p.x.component_apart, yc = y + c * y_apart, tc = to + c * to_apart;
+      along<T>(p.width, [&]<bool whole>(int64_t k, int64_t left) {
+        const auto at = [&](const T* from, int64_t offset) { return get<whole>(from + offset + k, left); };
+        if (p.to.at) {
+          put<whole>(p.to.at + tc + k, at(p.to.at, tc) + at(p.x.at, xc) * at(p.y.at, yc), left);
+        }
+        if (p.to.slope) {
+          Vec<T> sum = at(p.to.slope, tc);
+          if (p.x.slope) {
+            sum += at(p.x.slope, xc) * at(p.y.at, yc);
+          }
+          if (p.y.slope) {
+            sum += at(p.x.at, xc) * at(p.y.slope, yc);
+          }
+          put<whole>(p.to.slope + tc + k, sum, left);
+        }
+      });
+    }
+  }
+}
+
+template <class T>
+constexpr EdgeAttentions<T> table{product<T>,    forward<T>,        centres<T>,
+                                  neighbours<T>, second_centres<T>, second_neighbours<T>};
+
+}  // namespace
+}  // namespace WEYL_ISA
+
+template <>
+const EdgeAttentions<float>& compiled<EdgeAttentions<float>, InstructionSet::WEYL_ISA>() {
+  return WEYL_ISA::table<float>;
+}
+template <>
+const EdgeAttentions<double>& compiled<EdgeAttentions<double>, InstructionSet::WEYL_ISA>() {
+  return WEYL_ISA::table<double>;
+}
+
+}  // namespace weyl::kernels
