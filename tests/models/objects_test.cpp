@@ -36,11 +36,16 @@ std::vector<Quantity> outputs_of(Level level) {
           {"centre", level, Kind::vector, 1, Role::point}};
 }
 
-/// As outputs of objects, nodes and graphs side by side.
-Interface of_all_levels() {
+/// As outputs of objects, nodes and graphs side by side, with symmetric tensors for the system that gives them.
+Interface of_all_levels(const std::string& system) {
   Interface interface = bodies().interface;
   for (const Level level : {Level::object, Level::node, Level::graph}) {
-    for (Quantity q : outputs_of(level)) {
+    std::vector<Quantity> outputs = outputs_of(level);
+    if (system.starts_with("geomformer")) {
+      outputs.push_back({"stretch", level, Kind::symmetric_tensor, 2});
+      outputs.push_back({"inertia", level, Kind::symmetric_tensor, 1, Role::free, /*extensive=*/true});
+    }
+    for (Quantity q : outputs) {
       q.name = text(level_names[static_cast<int>(level)], "_", q.name);
       interface.outputs.push_back(q);
     }
@@ -101,7 +106,7 @@ TEST(Objects, EverySystemGivesEveryKind) {
   const Batch batch = scenes();
   for (const std::string& system : systems) {
     SCOPED_TRACE(system);
-    const auto model = made(system, of_all_levels());
+    const auto model = made(system, of_all_levels(system));
     const Named out = (*model)(batch.input);
     for (const Quantity& q : model->interface.outputs) {
       EXPECT_EQ(out.at(q.name).sizes(), at::IntArrayRef(shape_of(q, batch.input))) << q.name;
@@ -113,7 +118,7 @@ TEST(Objects, EverySystemGivesEveryKind) {
 TEST(Objects, CommuteWithWhatTheSystemClaims) {
   for (const std::string& system : systems) {
     SCOPED_TRACE(system);
-    const auto model = made(system, of_all_levels());
+    const auto model = made(system, of_all_levels(system));
     const Batch batch = scenes();
     const Motions shear{at::diag(at::tensor({0.6, 1.0, 1.5}, at::kDouble)).expand({batch.count(), 3, 3}), {}};
     EXPECT_GT(equivariance::motion_error(*model, batch, bodies(), shear), 1e-3);  // the control
@@ -131,7 +136,7 @@ TEST(Objects, CommuteWithWhatTheSystemClaims) {
 /// The control: what is odd under reflections does not move as what is even, nor a free vector as a point.
 TEST(Objects, OtherKindsDoNotMoveAlike) {
   const Batch batch = scenes();
-  const auto model = made("geomformer", of_all_levels());
+  const auto model = made("geomformer", of_all_levels("geomformer"));
   const Motions mirrors{-at::eye(3, at::kDouble).expand({batch.count(), 3, 3}),
                         at::ones({batch.count(), 3}, at::kDouble)};
   const Named moved = (*model)(transform(batch, mirrors, bodies()).input), out = (*model)(batch.input);
@@ -297,7 +302,7 @@ TEST(Objects, AuditFindsOneThatIsNotWhatItSays) {
   }
 }
 
-TEST(Objects, OddOutputsHaveDerivativesToSecondOrder) {
+TEST(Objects, ProductsOfVectorsHaveDerivativesToSecondOrder) {
   const Batch batch = random_tokens(
       [] {
         Schema schema = bodies();
@@ -307,7 +312,8 @@ TEST(Objects, OddOutputsHaveDerivativesToSecondOrder) {
       1, 4, 9);
   Interface interface = bodies().interface;
   interface.outputs = {{"chirality", Level::object, Kind::pseudoscalar, 2},
-                       {"turn", Level::object, Kind::axial_vector, 2}};
+                       {"turn", Level::object, Kind::axial_vector, 2},
+                       {"stretch", Level::object, Kind::symmetric_tensor, 1}};
   const auto model = made("geomformer", interface);
   GradientCheck check;
   check.samples = 12;
@@ -317,7 +323,8 @@ TEST(Objects, OddOutputsHaveDerivativesToSecondOrder) {
         Points p = points_of(batch);
         p.positions = x[0];
         const Named out = (*model)(p);
-        return at::cat({out.at("chirality").flatten(), out.at("turn").flatten()});
+        return at::cat(
+            {out.at("chirality").flatten(), out.at("turn").flatten(), out.at("stretch").flatten()});
       },
       {points_of(batch).positions}, check);
 }

@@ -97,8 +97,17 @@ void fields(Fields& f, ForceFieldOptions& o) {
   f("units", o.units, "of energies in reports: meV, eV, kcal/mol, ...; forces are in this per length");
 }
 
+void fields(Fields& f, HeldSum& o) {
+  f("target", o.target, "numbers of nodes, such as charges; must be given");
+  f("to", o.to, "the feature of graphs that their sum is, such as charge; empty: zero");
+}
+
 void fields(Fields& f, PropertyOptions& o) {
-  f("targets", o.targets, "labels of graphs to be predicted, by name");
+  f("targets", o.targets,
+    "labels of graphs or nodes to be predicted, by name: numbers, vectors, symmetric tensors");
+  f("weights", o.weights, "of the targets in the loss, in their order; none: all count alike", {0, 1e9});
+  f("held", o.held,
+    "targets of nodes whose sum over a graph is known, and holds exactly for what is predicted");
   f("reference", o.reference,
     "taken off before learning. Of extensive targets that are not `pooled`: none, one number a node, or one "
     "for each type, by least squares; of others: none, or the mean");

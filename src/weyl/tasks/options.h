@@ -132,9 +132,16 @@ struct ForceFieldOptions {
 void fields(Fields& f, ForceFieldOptions& o);
 
 /// Predicts numbers of a whole graph (tasks/property.h).
+/// A target of nodes whose sum over a graph is known: that of charges is the graph's charge.
+struct HeldSum {
+  std::string target, to;  // `to`: a feature of graphs; empty: zero
+};
+void fields(Fields& f, HeldSum& o);
 struct PropertyOptions {
   static constexpr const char* name_in_config = "property";
   std::vector<std::string> targets;
+  std::vector<double> weights;  // of the targets in the loss; none: all alike
+  std::vector<HeldSum> held;
   Reference reference = Reference::mean;
   bool normalise = true;  // by the standard deviation on the training set
   bool pooled = false;    // extensive targets as functions of pooled nodes, not as sums over them

@@ -4,20 +4,26 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/equal.h>
+#include <ATen/ops/eye.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/isnan.h>
+#include <ATen/ops/linalg_vector_norm.h>
 #include <ATen/ops/matmul.h>
+#include <ATen/ops/one_hot.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
+#include "weyl/carriers/layout.h"
 #include "weyl/core/check.h"
 #include "weyl/core/to_device.h"
+#include "weyl/ops/segment.h"
 #include "weyl/tasks/error_law.h"
 #include "weyl/tasks/label_statistics.h"
 #include "weyl/tasks/test_time_rotations.h"
@@ -33,15 +39,57 @@ const Quantity& target_in(const std::vector<Quantity>& quantities, const std::st
   return *found;
 }
 
-/// The labels (B, K) float64 of a batch.
-Tensor targets_of(const Batch& batch, const std::vector<std::string>& names) {
-  std::vector<Tensor> columns;
-  for (const auto& name : names) {
-    const auto found = batch.labels.find(name);
-    require(found != batch.labels.end(), "property: the batch has no label '", name, "'");
-    columns.push_back(found->second);
+const Tensor& named_tensor(const Named& values, const std::string& name, const char* what) {
+  const auto found = values.find(name);
+  require(found != values.end(), "property: there is no ", what, " '", name, "'");
+  return found->second;
+}
+
+bool of_nodes(const Quantity& target) {
+  return target.level == Level::node;
+}
+
+/// A target's rows (R, 1, ...) as (R, n), n numbers each.
+Tensor flat(const Tensor& rows) {
+  return rows.reshape({rows.size(0), rows.size(0) == 0 ? 1 : -1});
+}
+/// Which of the rows (R, n) are known: true (R) where no number is NaN.
+Tensor known_rows(const Tensor& rows) {
+  return at::isnan(rows).any(1).logical_not();
+}
+
+/// What references are of, (R): the number of a scalar, the mean of a tensor's diagonal; nothing of a vector is the same for all
+/// its rotations.
+Tensor isotropic_part(const Quantity& target, const Tensor& x) {
+  switch (target.kind) {
+    case Kind::vector:
+      return at::zeros({x.size(0)}, x.options());
+    case Kind::symmetric_tensor:
+      return x.select(1, 0).diagonal(0, -2, -1).mean(-1);
+    default:
+      return x.select(1, 0);
   }
-  return at::cat(columns, 1);
+}
+/// Rows (R, 1, ...) that have this part alone.
+Tensor from_isotropic_part(const Quantity& target, const Tensor& part, int64_t dimension) {
+  switch (target.kind) {
+    case Kind::vector:
+      return at::zeros({part.size(0), 1, dimension}, part.options());
+    case Kind::symmetric_tensor:
+      return part.view({-1, 1, 1, 1}) * at::eye(dimension, part.options());
+    default:
+      return part.unsqueeze(1);
+  }
+}
+
+/// The compositions of a target's rows: of graphs (B, T), or of nodes, each of its type alone, (N, T); without types one column.
+Tensor composition_of_rows(const Quantity& target, const Input& input, int64_t types) {
+  if (!of_nodes(target)) {
+    return composition_of(input, types);
+  }
+  const auto& points = std::get<Points>(input);
+  return types > 0 ? at::one_hot(points.types, types).to(at::kDouble)
+                   : at::ones({points.nodes(), 1}, points.positions.options().dtype(at::kDouble));
 }
 
 class TargetErrors : public Meter {
@@ -52,18 +100,18 @@ class TargetErrors : public Meter {
   }
 
   void add(const Batch& batch, const Named& predictions) override {
-    const Tensor truth = targets_of(batch, names_).to(at::kCPU);
     std::vector<Tensor> columns;
     for (const auto& name : names_) {
-      const auto found = predictions.find(name);
-      require(found != predictions.end(), "property: there is no prediction '", name, "'");
-      columns.push_back(found->second.detach().to(at::kCPU, at::kDouble));
+      const Tensor truth = flat(named_tensor(batch.labels, name, "label").to(at::kCPU));
+      const Tensor said =
+          flat(named_tensor(predictions, name, "prediction").detach().to(at::kCPU, at::kDouble));
+      const Tensor missing = known_rows(truth).logical_not().unsqueeze(1).expand_as(truth);
+      const Tensor error = (said - truth).masked_fill(missing, 0);
+      columns.push_back(
+          at::stack({missing.logical_not().sum().to(at::kDouble), error.abs().sum(), error.square().sum()}));
     }
-    const Tensor missing = at::isnan(truth);
-    const Tensor error = (at::cat(columns, 1) - truth).masked_fill(missing, 0);
-    sums_ +=
-        at::stack({missing.logical_not().to(at::kDouble).sum(0), error.abs().sum(0), error.square().sum(0)});
-    samples_ += truth.size(0);
+    sums_ += at::stack(columns, 1);
+    samples_ += rows_of(batch.input, Level::graph);
   }
 
   void merge(const Meter& other) override {
@@ -121,6 +169,12 @@ Property::Property(PropertyOptions options) : options_(std::move(options)) {
   require<ConfigError>(!names.empty(), "task.property.targets: must name one label of the data at least");
   require<ConfigError>(std::set<std::string>(names.begin(), names.end()).size() == names.size(),
                        "task.property.targets: must be different from each other");
+  const auto& weights = options_.weights;
+  require<ConfigError>(weights.empty() || weights.size() == names.size(),
+                       "task.property.weights: must be one for each of the ", names.size(), " targets, got ",
+                       weights.size());
+  require<ConfigError>(weights.empty() || std::ranges::any_of(weights, [](double w) { return w > 0; }),
+                       "task.property.weights: one must be above 0");
 }
 
 std::vector<Quantity> Property::labels() const {
@@ -131,27 +185,54 @@ std::vector<Quantity> Property::labels() const {
   return result;
 }
 
+bool Property::takes(const Quantity&, const Quantity& label) const {
+  return label.channels == 1 && (label.level == Level::graph || label.level == Level::node) &&
+         (label.kind == Kind::scalar || label.kind == Kind::vector || label.kind == Kind::symmetric_tensor);
+}
+
 Interface Property::interface(const Schema& data) const {
   Interface result = data.interface;
   matrices_of(options_.test_time_rotations, data.carrier(), data.interface.dimension);
   result.outputs = labels();
-  bool grows = false;
+  bool grows = false, numbers = true;
   for (auto& output : result.outputs) {
     if (const Quantity* known = find_quantity(data.labels, output.name)) {
-      grows = grows || known->extensive;
+      output.level = known->level;
+      output.kind = known->kind;
+      grows = grows || (known->extensive && !of_nodes(output));
       output.extensive = is_sum(*known);
       output.unit = known->unit;
+      numbers = numbers && known->kind == Kind::scalar && !of_nodes(output);
+      require<ConfigError>(!of_nodes(output) || data.carrier() == Carrier::points, "task.property.targets: '",
+                           output.name, "' is of nodes, which must be points here, the data are ",
+                           name_of(data.carrier()));
     }
   }
   require<ConfigError>(
       grows || !options_.pooled,
       "task.property.pooled: must be false, because no target grows with the number of nodes");
+  require<ConfigError>(
+      numbers || options_.test_time_rotations.count == 1,
+      "task.property.test_time_rotations: are of numbers of graphs alone, and a target is none");
   if (options_.reference == Reference::elements) {
-    const bool sums = std::ranges::any_of(result.outputs, [&](const Quantity& q) { return is_sum(q); });
+    const bool sums = std::ranges::any_of(result.outputs, [&](const Quantity& q) {
+      return (is_sum(q) || of_nodes(q)) && q.kind != Kind::vector;
+    });
     require<ConfigError>(
         data.interface.types > 0 || !sums,
         "task.property.reference: must be \"mean\" or \"none\", because nothing says of which element "
         "a node is: the data have no types");
+  }
+  for (const HeldSum& held : options_.held) {
+    const Quantity* target = find_quantity(result.outputs, held.target);
+    require<ConfigError>(target != nullptr && of_nodes(*target) && target->kind == Kind::scalar,
+                         "task.property.held: target '", held.target,
+                         "' must be one of the targets, numbers of nodes");
+    const Quantity* total = find_quantity(data.interface.features, held.to);
+    require<ConfigError>(held.to.empty() || (total != nullptr && total->level == Level::graph &&
+                                             total->kind == Kind::scalar && total->channels == 1),
+                         "task.property.held: to = '", held.to,
+                         "' must be a feature of the data, one number of a graph, or empty for zero");
   }
   return result;
 }
@@ -166,47 +247,66 @@ std::vector<Quantity> Property::predictions(const Interface& model) const {
 
 void Property::fit(const Dataset& train) {
   require<DataError>(train.size() > 0, "task property: the training set is empty");
-  const int64_t types = train.schema().interface.types, k = count();
+  const Schema& schema = train.schema();
+  const int64_t types = schema.interface.types, k = count();
   const bool referenced = options_.reference != Reference::none;
   std::vector<ReferenceFit> fits;
-  for (int64_t i = 0; i < k; ++i) {
+  std::vector<Quantity> targets;
+  for (const std::string& name : options_.targets) {
     fits.emplace_back(referenced ? options_.reference : Reference::mean, types);
+    targets.push_back(target_in(schema.labels, name));
   }
-  Tensor sums = at::zeros({2, k}, at::kDouble);
+  Tensor sums = at::zeros({2, k}, at::kDouble);  // known rows, and their isotropic parts
   seen_ = at::zeros({std::max<int64_t>(types, 1)}, at::kDouble);
   for_each_chunk(train, kPropertyChunk, [&](const Batch& batch) {
-    const Tensor composition = composition_of(batch.input, types), t = targets_of(batch, options_.targets);
-    seen_ += composition.sum(0);
+    seen_ += composition_of(batch.input, types).sum(0);
     for (int64_t i = 0; i < k; ++i) {
-      fits[static_cast<size_t>(i)].add(composition, t.select(1, i));
+      const Quantity& target = targets[static_cast<size_t>(i)];
+      const Tensor part = isotropic_part(target, named_tensor(batch.labels, target.name, "label"));
+      fits[static_cast<size_t>(i)].add(composition_of_rows(target, batch.input, types), part);
+      const Tensor missing = at::isnan(part);
+      sums.select(1, i).add_(
+          at::stack({missing.logical_not().to(at::kDouble).sum(), part.masked_fill(missing, 0).sum()}));
     }
-    const Tensor missing = at::isnan(t);
-    sums += at::stack({missing.logical_not().to(at::kDouble).sum(0), t.masked_fill(missing, 0).sum(0)});
   });
   means_ = at::zeros({k}, at::kDouble);
   std::vector<Tensor> references;
   for (int64_t i = 0; i < k; ++i) {
     const Tensor e = fits[static_cast<size_t>(i)].solution();
-    const bool sum = is_sum(target_in(train.schema().labels, options_.targets[i]));
-    references.push_back(referenced && sum ? e : at::zeros({e.size(0)}, at::kDouble));
-    if (referenced && !sum) {
+    const Quantity& target = targets[static_cast<size_t>(i)];
+    const bool of_types = is_sum(target) || of_nodes(target);
+    references.push_back(referenced && of_types ? e : at::zeros({e.size(0)}, at::kDouble));
+    if (referenced && !of_types) {
       means_[i].copy_(sums[1][i] / sums[0][i].clamp_min(1));
     }
   }
   references_ = at::stack(references);
-  scales_ = at::ones({k}, at::kDouble);
+  fit_scales(train);
+}
+
+void Property::fit_scales(const Dataset& train) {
   // A second pass: the squares of large numbers would drown their differences.
-  Tensor rests = at::zeros({2, k}, at::kDouble);
+  const Schema& schema = train.schema();
+  scales_ = at::ones({count()}, at::kDouble);
+  Tensor rests = at::zeros({3, count()}, at::kDouble);  // numbers, their sum, and that of their squares
   for_each_chunk(train, kPropertyChunk, [&](const Batch& batch) {
-    const Tensor rest =
-        targets_of(batch, options_.targets) - references_of(batch.input, train.schema().interface);
-    const Tensor x = rest.masked_fill(at::isnan(rest), 0);
-    rests += at::stack({x.sum(0), x.square().sum(0)});
+    const std::vector<Tensor> references = references_of(batch.input, schema.interface, schema.labels);
+    for (int64_t i = 0; i < count(); ++i) {
+      const std::string& name = options_.targets[static_cast<size_t>(i)];
+      const Tensor rest =
+          flat(named_tensor(batch.labels, name, "label") - references[static_cast<size_t>(i)]);
+      const Tensor known = known_rows(rest).unsqueeze(1).expand_as(rest);
+      const Tensor x = rest.masked_fill(known.logical_not(), 0);
+      rests.select(1, i).add_(at::stack({known.sum().to(at::kDouble), x.sum(), x.square().sum()}));
+    }
   });
-  for (int64_t i = 0; i < k; ++i) {
-    const double n = std::max(sums[0][i].item<double>(), 1.0), sum = rests[0][i].item<double>();
-    const double variance = (rests[1][i].item<double>() - sum * sum / n) / n;
-    require<DataError>(std::isfinite(variance) && variance > 1e-24, "task property: '", options_.targets[i],
+  for (int64_t i = 0; i < count(); ++i) {
+    const std::string& name = options_.targets[static_cast<size_t>(i)];
+    const double n = std::max(rests[0][i].item<double>(), 1.0);
+    // Numbers vary about their mean; the components of vectors and tensors about zero, the only mean that turns with them.
+    const double sum = target_in(schema.labels, name).kind == Kind::scalar ? rests[1][i].item<double>() : 0;
+    const double variance = (rests[2][i].item<double>() - sum * sum / n) / n;
+    require<DataError>(std::isfinite(variance) && variance > 1e-24, "task property: '", name,
                        "' on the training set must differ from what its reference tells, got the variance ",
                        variance);
     if (options_.normalise) {
@@ -259,29 +359,33 @@ void Property::refer(const Dataset& train, const Named& outputs) {
   }
   const Schema& schema = train.schema();
   std::vector<ReferenceFit> fits;
+  std::vector<int64_t> taken;  // targets that are numbers of graphs, of which there are outputs
   for (int64_t i = 0; i < count(); ++i) {
+    const Quantity& target = target_in(schema.labels, options_.targets[static_cast<size_t>(i)]);
+    if (!of_nodes(target) && target.kind == Kind::scalar) {
+      taken.push_back(i);
+    }
     fits.emplace_back(options_.reference, schema.interface.types);
   }
   Tensor sums = at::zeros({2, count()}, at::kDouble);
-  std::vector<Tensor> columns;
-  for (const auto& name : options_.targets) {
-    columns.push_back(outputs.at(name));
-  }
-  const Tensor y = at::cat(columns, 1);
   int64_t begin = 0;
   for_each_chunk(train, kPropertyChunk, [&](const Batch& batch) {
     const Tensor composition = composition_of(batch.input, schema.interface.types);
-    const Tensor said =
-        y.narrow(0, begin, composition.size(0)) * scales_ + references_of(batch.input, schema.interface);
-    const Tensor rest = targets_of(batch, options_.targets) - said, missing = at::isnan(rest);
-    for (int64_t i = 0; i < count(); ++i) {
-      fits[static_cast<size_t>(i)].add(composition, rest.select(1, i));
+    const std::vector<Tensor> references = references_of(batch.input, schema.interface, schema.labels);
+    for (const int64_t i : taken) {
+      const std::string& name = options_.targets[static_cast<size_t>(i)];
+      const Tensor said = outputs.at(name).narrow(0, begin, composition.size(0)) * scales_[i] +
+                          references[static_cast<size_t>(i)];
+      const Tensor rest = (named_tensor(batch.labels, name, "label") - said).select(1, 0);
+      const Tensor missing = at::isnan(rest);
+      fits[static_cast<size_t>(i)].add(composition, rest);
+      sums.select(1, i).add_(
+          at::stack({missing.logical_not().to(at::kDouble).sum(), rest.masked_fill(missing, 0).sum()}));
     }
-    sums += at::stack({missing.logical_not().to(at::kDouble).sum(0), rest.masked_fill(missing, 0).sum(0)});
     begin += composition.size(0);
   });
-  for (int64_t i = 0; i < count(); ++i) {
-    if (is_sum(target_in(schema.labels, options_.targets[i]))) {
+  for (const int64_t i : taken) {
+    if (is_sum(target_in(schema.labels, options_.targets[static_cast<size_t>(i)]))) {
       references_[i].add_(fits[static_cast<size_t>(i)].solution());
     } else {
       means_[i].add_(sums[1][i] / sums[0][i].clamp_min(1));
@@ -310,35 +414,43 @@ void Property::load(const NamedTensors& state) {
   seen_ = seen;
 }
 
-Tensor Property::references_of(const Input& input, const Interface& interface, bool prepared) const {
+std::vector<Tensor> Property::references_of(const Input& input, const Interface& interface,
+                                            const std::vector<Quantity>& targets, bool prepared) const {
   const Tensor composition = composition_of(input, interface.types);
-  if (!references_.defined()) {  // not fitted: a config's audit
-    return at::zeros({composition.size(0), count()}, composition.options());
-  }
-  const at::Device device = composition.device();
-  if (device.is_cpu() || !prepared) {
+  if (references_.defined() && (composition.device().is_cpu() || !prepared)) {
     require_seen("property", composition, seen_, interface.elements);
   }
-  return at::matmul(composition, to_device(references_, device).t()) + to_device(means_, device);
-}
-
-Tensor Property::outputs_of(Model& model, const Input& input) const {
-  const Named outputs = model(input);
-  std::vector<Tensor> columns;
-  for (const auto& name : options_.targets) {
-    const auto found = outputs.find(name);
-    require(found != outputs.end(), "property: the model has no output '", name, "'");
-    columns.push_back(found->second);
-  }
-  return at::cat(columns, 1);
-}
-
-Named Property::named(const Tensor& values) const {
-  Named result;
+  std::vector<Tensor> result;
   for (int64_t i = 0; i < count(); ++i) {
-    result[options_.targets[i]] = values.slice(1, i, i + 1);
+    const Quantity& target = target_in(targets, options_.targets[static_cast<size_t>(i)]);
+    const Tensor of_rows =
+        of_nodes(target) ? composition_of_rows(target, input, interface.types) : composition;
+    const at::Device device = of_rows.device();
+    const Tensor part =
+        references_.defined()
+            ? at::matmul(of_rows, to_device(references_, device)[i]) + to_device(means_, device)[i]
+            : at::zeros({of_rows.size(0)}, of_rows.options());  // not fitted: a config's audit
+    result.push_back(from_isotropic_part(target, part, interface.dimension));
   }
   return result;
+}
+
+double Property::scale_of(int64_t target) const {
+  return scales_.defined() ? scales_.const_data_ptr<double>()[target] : 1;
+}
+
+Tensor Property::missing_to_total(const std::string& target, const Tensor& values, const Input& input) const {
+  const auto held = std::ranges::find(options_.held, target, &HeldSum::target);
+  if (held == options_.held.end()) {
+    return {};
+  }
+  const auto& points = std::get<Points>(input);
+  const Tensor sums = segment_sum(values, points.graphs);
+  const Tensor wanted = held->to.empty()
+                            ? at::zeros_like(sums)
+                            : named_tensor(points.of_graphs, held->to, "feature").to(values.scalar_type());
+  const Tensor each = (wanted - sums) / points.graphs.sizes_on_device().unsqueeze(1).clamp_min(1);
+  return each.index_select(0, points.graphs.index);
 }
 
 void Property::prepare(Batch& batch, const Interface& model) const {
@@ -348,30 +460,80 @@ void Property::prepare(Batch& batch, const Interface& model) const {
 }
 
 std::vector<Tensor> Property::loss_weights(const Batch& batch, const Interface&) const {
-  return {at::isnan(targets_of(batch, options_.targets)).logical_not().sum().to(at::kDouble)};
+  std::vector<Tensor> known;
+  for (const std::string& name : options_.targets) {
+    known.push_back(known_rows(flat(named_tensor(batch.labels, name, "label"))).sum().to(at::kDouble));
+  }
+  return known;
 }
 
 Step Property::step(Model& model, const Batch& batch, const LossShares& shares) const {
-  const Tensor y = outputs_of(model, batch.input);
-  const Tensor r = references_of(batch.input, model.interface, model.training());
-  const Tensor scales = scales_.defined() ? to_device(scales_, y.device()) : at::ones({count()}, r.options());
-  const Tensor target = (targets_of(batch, options_.targets) - r) / scales;
-  const Tensor error = (y - target.to(y.scalar_type())).to(model.dtype());
-  const Tensor loss =
-      (y.sum() * 0).to(error.scalar_type()) +
-      shared(mean_error(options_.loss, options_.huber_delta, error, at::isnan(target).logical_not()), shares,
-             0);
-  return {loss, named(y.detach().to(at::kDouble) * scales + r)};
+  const Named outputs = model(batch.input);
+  const Interface& interface = model.interface;
+  const std::vector<Tensor> references =
+      references_of(batch.input, interface, interface.outputs, model.training());
+  double weights = 0;
+  Step result;
+  for (int64_t i = 0; i < count(); ++i) {
+    const std::string& name = options_.targets[static_cast<size_t>(i)];
+    const Tensor& y = named_tensor(outputs, name, "output of the model");
+    const double s = scale_of(i);
+    Tensor r = references[static_cast<size_t>(i)];
+    if (const Tensor more = missing_to_total(name, y.to(at::kDouble) * s + r, batch.input); more.defined()) {
+      r = r + more;
+    }
+    const Tensor target = flat((named_tensor(batch.labels, name, "label") - r) / s);
+    Tensor error = (flat(y) - target.to(y.scalar_type())).to(model.dtype());
+    const Tensor known = known_rows(target).unsqueeze(1);
+    if (error.size(1) > 1) {  // the root mean square of the components, which no rotation changes
+      error = at::linalg_vector_norm(error.masked_fill(known.logical_not(), 0), 2, {1}, /*keepdim=*/true) /
+              std::sqrt(static_cast<double>(error.size(1)));
+    }
+    const Tensor mean = mean_error(options_.loss, options_.huber_delta, error, known);
+    // Without any label the loss still depends on the weights.
+    const Tensor term = (y.sum() * 0).to(mean.scalar_type()) + shared(mean, shares, static_cast<size_t>(i));
+    const double weight = options_.weights.empty() ? 1 : options_.weights[static_cast<size_t>(i)];
+    result.loss = result.loss.defined() ? result.loss + weight * term : weight * term;
+    weights += weight;
+    result.predictions[name] = (y.detach().to(at::kDouble) * s + r).detach();
+  }
+  result.loss = result.loss / weights;
+  return result;
 }
 
 Named Property::predict(Model& model, const Batch& batch) const {
   const at::NoGradGuard no_grad;
-  const Quantity all{.name = "targets", .level = Level::graph, .channels = count()};
-  const Tensor y =
-      mean_over_rotations(options_.test_time_rotations, batch.input, model.interface, all,
-                          [&](const Input& input) { return outputs_of(model, input).to(at::kDouble); });
-  const Tensor r = references_of(batch.input, model.interface);
-  return named(scales_.defined() ? y * scales_.to(y.device()) + r : y + r);
+  const Interface& interface = model.interface;
+  Named outputs;
+  if (options_.test_time_rotations.count == 1) {
+    outputs = model(batch.input);
+  } else {  // numbers of graphs alone
+    const Quantity all{.name = "targets", .level = Level::graph, .channels = count()};
+    const Tensor mean = mean_over_rotations(
+        options_.test_time_rotations, batch.input, interface, all, [&](const Input& input) {
+          const Named found = model(input);
+          std::vector<Tensor> columns;
+          for (const std::string& name : options_.targets) {
+            columns.push_back(named_tensor(found, name, "output of the model"));
+          }
+          return at::cat(columns, 1).to(at::kDouble);
+        });
+    for (int64_t i = 0; i < count(); ++i) {
+      outputs[options_.targets[static_cast<size_t>(i)]] = mean.narrow(1, i, 1);
+    }
+  }
+  const std::vector<Tensor> references = references_of(batch.input, interface, interface.outputs);
+  Named result;
+  for (int64_t i = 0; i < count(); ++i) {
+    const std::string& name = options_.targets[static_cast<size_t>(i)];
+    Tensor value = named_tensor(outputs, name, "output of the model").to(at::kDouble) * scale_of(i) +
+                   references[static_cast<size_t>(i)];
+    if (const Tensor more = missing_to_total(name, value, batch.input); more.defined()) {
+      value = value + more;
+    }
+    result[name] = value;
+  }
+  return result;
 }
 
 std::unique_ptr<Meter> Property::meter(const Interface& model) const {
@@ -397,7 +559,13 @@ std::vector<std::pair<std::string, Metrics>> Property::baselines(const Dataset& 
   }
   TargetErrors meter(options_.targets, units, scales_);
   for_each_chunk(data, kPropertyChunk, [&](const Batch& batch) {
-    meter.add(batch, named(references_of(batch.input, data.schema().interface)));
+    const std::vector<Tensor> references =
+        references_of(batch.input, data.schema().interface, data.schema().labels);
+    Named said;
+    for (size_t i = 0; i < references.size(); ++i) {
+      said[options_.targets[i]] = references[i];
+    }
+    meter.add(batch, said);
   });
   return {{"references", meter.values()}};
 }

@@ -4,16 +4,23 @@
 
 namespace weyl {
 
-/// Numbers of whole graphs: labels and outputs are scalars (B, 1) of the names `targets`, on any carrier.
+/// Labels and outputs of the names `targets`, on any carrier: numbers (B, 1), vectors (B, 1, D) and symmetric tensors (B, 1, D, D)
+/// of graphs, and of points the same of their nodes, (N, ...).
 ///
-///   t = s y + r     y the model's output; s the standard deviation of t - r on the training set (1 when
-///                   `normalise` is off); r of extensive targets that are not `pooled` the sum of references of
-///                   the nodes (label_statistics.h), of others the mean on the training set, or 0 (reference = none)
-///   loss            mean over samples and targets of l((t - t*) / s), the law l of ErrorLaw, in the model's
-///                   dtype; labels that are NaN are left out; references, targets and (of extensive targets, which
-///                   the model gives in float64) differences in float64
-///   predicts        t, (B, 1) float64, averaged over the test-time rotations
-///   metrics         mae (the headline) and rmse in the target's unit; of several targets mae_<name>,
+///   t = s y + r     y the model's output; s the root mean square of t - r on the training set, of numbers about
+///                   their mean, of vectors and tensors over components about zero (1 when `normalise` is off).
+///                   r of extensive targets that are not `pooled` is the sum of references of the nodes
+///                   (label_statistics.h), of targets of nodes the reference of the node's type, of others the
+///                   mean on the training set; or 0 (reference = none). Of tensors it is a multiple of the unit
+///                   tensor, that of the mean of the diagonal; of vectors 0
+///   held            of numbers of nodes, in place of t: t_i + (Q - sum of t over the graph's n nodes) / n, whose
+///                   sum is the graph's feature Q, or zero (charges)
+///   loss            the mean over targets, by `weights`, of the mean over rows of l(|t - t*| / s), the law l of
+///                   ErrorLaw, |.| the root mean square of components, in the model's
+///                   dtype; rows with labels that are NaN are left out; references, targets and (of extensive targets,
+///                   which the model gives in float64) differences in float64
+///   predicts        t, float64, averaged over the test-time rotations
+///   metrics         mae (the headline) and rmse, over components, in the target's unit; of several targets mae_<name>,
 ///                   rmse_<name> in theirs, and the headline standardised_mae, the mean over targets of
 ///                   mae_<name> / s
 ///
@@ -26,6 +33,7 @@ class Property : public Task {
 
   std::string name() const override { return PropertyOptions::name_in_config; }
   std::vector<Quantity> labels() const override;
+  bool takes(const Quantity& wanted, const Quantity& label) const override;  // as said above
   Interface interface(const Schema& data) const override;
   std::vector<Quantity> predictions(const Interface& model) const override;
 
@@ -50,10 +58,14 @@ class Property : public Task {
  private:
   int64_t count() const { return static_cast<int64_t>(options_.targets.size()); }             // K
   bool is_sum(const Quantity& target) const { return target.extensive && !options_.pooled; }  // over nodes
-  /// r (B, K) float64. ShapeError: a type that no training sample had, unless `prepare` has looked.
-  Tensor references_of(const Input& input, const Interface& interface, bool prepared = false) const;
-  Tensor outputs_of(Model& model, const Input& input) const;  // y (B, K)
-  Named named(const Tensor& values) const;
+  void fit_scales(const Dataset& train);
+  /// r of each target, float64, in the shape of its label; `targets`: what is known of them. ShapeError: a type that no training
+  /// sample had, unless `prepare` has looked.
+  std::vector<Tensor> references_of(const Input& input, const Interface& interface,
+                                    const std::vector<Quantity>& targets, bool prepared = false) const;
+  double scale_of(int64_t target) const;
+  /// What each node's value (N, 1) lacks for its graph's sum to be what it is held to; undefined: the target is not held.
+  Tensor missing_to_total(const std::string& target, const Tensor& values, const Input& input) const;
 
   PropertyOptions options_;
   Tensor scales_, references_, means_, seen_;  // (K), (K, T), (K), (T): nodes there were of each type

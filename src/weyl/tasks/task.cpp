@@ -70,10 +70,8 @@ void require_labels(const Task& task, const Schema& data, bool only_measured) {
                        "', the data set has ", has.empty() ? "none" : has,
                        also_in_files(data, "; its files also have "));
     const bool any = wanted.channels == 0;
-    require<DataError>(found->level == wanted.level && found->kind == wanted.kind &&
-                           (any || found->channels == wanted.channels),
-                       "task ", task.name(), ": the label '", wanted.name, "' must be a ",
-                       kind_names[static_cast<int>(wanted.kind)], " of ",
+    require<DataError>(task.takes(wanted, *found), "task ", task.name(), ": the label '", wanted.name,
+                       "' must be a ", kind_names[static_cast<int>(wanted.kind)], " of ",
                        level_names[static_cast<int>(wanted.level)], " level with ",
                        any ? "any number of" : std::to_string(wanted.channels),
                        " channel(s), the data set's is a ", kind_names[static_cast<int>(found->kind)], " of ",

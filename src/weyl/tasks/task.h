@@ -115,6 +115,11 @@ class Task {
   virtual ~Task() = default;
   virtual std::string name() const = 0;
   virtual std::vector<Quantity> labels() const = 0;  // what the loss needs; 0 channels: any number of them
+  /// Whether a label of the data is what `labels` wants under its name.
+  virtual bool takes(const Quantity& wanted, const Quantity& label) const {
+    return label.level == wanted.level && label.kind == wanted.kind &&
+           (wanted.channels == 0 || label.channels == wanted.channels);
+  }
   virtual Interface interface(const Schema& data) const = 0;  // the data's, with the outputs needed
   /// The quantities that `predict` returns, for audits and files.
   virtual std::vector<Quantity> predictions(const Interface& model) const = 0;

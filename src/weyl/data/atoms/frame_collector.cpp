@@ -49,6 +49,23 @@ bool says_isolated_atom(const std::string& kind) {
   return letters == "isolatedatom" || letters == "isolatedatoms";
 }
 
+/// Nine numbers each, row by row. DataError: they are no symmetric matrix, but for what printing them has rounded.
+void require_symmetric(const std::vector<double>& tensors, const std::string& where, const std::string& key) {
+  for (size_t t = 0; t + 9 <= tensors.size(); t += 9) {
+    const double* a = tensors.data() + t;
+    double largest = 0, apart = 0;
+    for (const auto& [i, j] : {std::pair{1, 3}, {2, 6}, {5, 7}}) {
+      apart = std::max(apart, std::abs(a[i] - a[j]));
+    }
+    for (size_t i = 0; i < 9; ++i) {
+      largest = std::max(largest, std::abs(a[i]));
+    }
+    require<DataError>(!(apart > 1e-4 * largest), where, ": ", quote(key),
+                       " must be a symmetric tensor, nine numbers row by row, got entries that differ by ",
+                       apart);
+  }
+}
+
 }  // namespace
 
 bool is_isolated_atom(const AtomsFrame& frame, const std::string& config_type) {
@@ -102,13 +119,16 @@ void FrameLabel::add(const AtomsFrame& frame, const FrameReader& reader, const F
   require<DataError>(reals.has_value(), reader.where(), ": ", quote(key), " must be numbers");
   const bool fits = column != nullptr ? column->width == width
                     : stress          ? reals->size() == 9 || reals->size() == 6
-                                      : reals->size() == (norm ? 3 : 1);
+                                      : reals->size() == static_cast<size_t>(norm ? 3 : width);
   require<DataError>(fits, reader.where(), ": ", quote(key), " must be ", norm ? 3 : width,
                      of_atoms ? " numbers an atom"
                      : stress ? " numbers, or 6"
                      : norm   ? " numbers, of which `norm` is the length"
-                              : " number",
+                              : " number(s)",
                      ", got ", column != nullptr ? column->width : static_cast<int64_t>(reals->size()));
+  if (!stress && quantity.kind == Kind::symmetric_tensor) {
+    require_symmetric(*reals, reader.where(), key);
+  }
   const auto bad = std::ranges::find_if(*reals, [](double x) { return !std::isfinite(x); });
   if (finite && bad != reals->end()) {
     throw DataError(text(reader.where(), ": ", quote(key), " must be finite, got ", *bad));

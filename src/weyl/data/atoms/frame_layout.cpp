@@ -190,7 +190,18 @@ Schema frames_schema(const FrameLayout& layout) {
     }
     const bool taken = find_quantity(schema.labels, p.key) != nullptr || p.key == config_type_label;
     require<ConfigError>(!taken, layout.option, ".properties: ", quote(p.key), " is a label already");
-    schema.labels.push_back({.name = p.key, .level = Level::graph, .extensive = p.extensive, .unit = p.unit});
+    require<ConfigError>(!p.norm || (p.kind == PropertyKind::scalar && p.level == PropertyLevel::graph),
+                         layout.option, ".properties: ", p.key,
+                         ": norm makes a number of a frame, which has no other kind or level");
+    require<ConfigError>(!p.extensive || p.level == PropertyLevel::graph, layout.option,
+                         ".properties: ", p.key,
+                         ": what an atom has does not grow with their number, extensive must be false");
+    constexpr Kind kinds[] = {Kind::scalar, Kind::vector, Kind::symmetric_tensor};
+    schema.labels.push_back({.name = p.key,
+                             .level = p.level == PropertyLevel::node ? Level::node : Level::graph,
+                             .kind = kinds[static_cast<int>(p.kind)],
+                             .extensive = p.extensive,
+                             .unit = p.unit});
   }
   return schema;
 }

@@ -36,11 +36,14 @@ void refuse_frames(const Options& o) {
 }  // namespace
 
 void fields(Fields& f, FrameProperty& o) {
-  f("key", o.key, "of the value in the files, and the label's name; must be given");
+  f("key", o.key, "of the value or the column in the files, and the label's name; must be given");
   f("unit", o.unit, "of the label; files that say another are converted, of others it is taken as theirs");
   f("extensive", o.extensive, "grows with the number of atoms");
   f("norm", o.norm,
     "the files have three numbers, a vector such as a dipole moment, and the label is its length");
+  f("level", o.level, "a value of the frame, or a column with a row for each atom");
+  f("kind", o.kind,
+    "one number; a vector of three; a symmetric tensor of nine, row by row (polarisability): how it turns with the frame");
 }
 
 void fields(Fields& f, MoleculesDataOptions& o) {

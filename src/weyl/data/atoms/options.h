@@ -15,12 +15,24 @@ enum class Keep;
 struct Schema;
 struct Splits;
 
-/// A value of frames that becomes a label of the same name.
+/// What a property is of, the frame as a whole or each of its atoms, and how it turns with them.
+enum class PropertyLevel { graph, node };
+constexpr auto names_of(PropertyLevel) {
+  return std::array<std::string_view, 2>{"graph", "node"};
+}
+enum class PropertyKind { scalar, vector, symmetric_tensor };
+constexpr auto names_of(PropertyKind) {
+  return std::array<std::string_view, 3>{"scalar", "vector", "symmetric_tensor"};
+}
+
+/// A value or a column of frames that becomes a label of the same name.
 struct FrameProperty {
   std::string key;
   std::string unit;        // of the label; a file that says another is converted
   bool extensive = false;  // grows with the number of atoms
   bool norm = false;       // the files have a vector, the label is its length
+  PropertyLevel level = PropertyLevel::graph;
+  PropertyKind kind = PropertyKind::scalar;
 
   bool operator==(const FrameProperty&) const = default;
 };

@@ -53,9 +53,10 @@ Geomformer::Geomformer(const Options& given, const Interface& interface)
     const bool number = is_number(q.kind, interface.dimension),
                vector = is_vector(q.kind, interface.dimension);
     require<ConfigError>(
-        q.level != Level::pair && (number || vector), "geomformer: output '", q.name, "' (",
-        level_names[static_cast<int>(q.level)], " ", kind_names[static_cast<int>(q.kind)],
-        ") is not one that this system gives: scalars and vectors of nodes, objects and graphs are");
+        q.level != Level::pair && (number || vector || q.kind == Kind::symmetric_tensor),
+        "geomformer: output '", q.name, "' (", level_names[static_cast<int>(q.level)], " ",
+        kind_names[static_cast<int>(q.kind)],
+        ") is not one that this system gives: scalars, vectors and symmetric tensors of nodes, objects and graphs are");
   }
   geometry_ =
       child("geometry", std::make_shared<PairGeometry>(options, std::max<int64_t>(interface.types, 1)));

@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/eye.h>
 #include <ATen/ops/linalg_cross.h>
 #include <ATen/ops/rsqrt.h>
 #include <ATen/ops/silu.h>
@@ -10,10 +11,14 @@
 
 namespace weyl::geomformer {
 
-OddOutput::OddOutput(const Quantity& output, int64_t width, const Options& options)
-    : vectors_(output.kind == Kind::axial_vector) {
-  require<ConfigError>(vectors_ || output.kind == Kind::pseudoscalar, "geomformer: output '", output.name,
-                       "' must be a pseudoscalar or an axial vector, got a ",
+bool ProductOutput::gives(Kind kind) {
+  return kind == Kind::pseudoscalar || kind == Kind::axial_vector || kind == Kind::symmetric_tensor;
+}
+
+ProductOutput::ProductOutput(const Quantity& output, int64_t width, const Options& options)
+    : kind_(output.kind) {
+  require<ConfigError>(gives(kind_), "geomformer: output '", output.name,
+                       "' must be a pseudoscalar, an axial vector or a symmetric tensor, got a ",
                        kind_names[static_cast<int>(output.kind)]);
   const int64_t hidden = options.head_hidden.value_or(options.width);
   const auto linear = [&](const char* name, int64_t in, int64_t out) {
@@ -21,23 +26,33 @@ OddOutput::OddOutput(const Quantity& output, int64_t width, const Options& optio
   };
   first_ = linear("first", width, hidden);
   second_ = linear("second", width, hidden);
-  if (!vectors_) {
+  if (kind_ == Kind::pseudoscalar) {
     third_ = linear("third", width, hidden);
   }
   gate_ = child("gate", std::make_shared<Mlp>(width, hidden, hidden, options.activation));
   out_ = linear("out", hidden, output.channels);
+  if (kind_ == Kind::symmetric_tensor) {
+    isotropic_ =
+        child("isotropic", std::make_shared<Mlp>(width, hidden, output.channels, options.activation));
+  }
 }
 
-Tensor OddOutput::operator()(const StreamAttention::Streams& s) const {
-  const Tensor axial = at::linalg_cross((*first_)(s.equ), (*second_)(s.equ), 1);  // (N, 3, k)
-  const Tensor gate = (*gate_)(s.inv);
-  if (vectors_) {
+Tensor ProductOutput::operator()(const StreamAttention::Streams& s) const {
+  const Tensor u = (*first_)(s.equ), v = (*second_)(s.equ), gate = (*gate_)(s.inv);  // (N, 3, k), (N, k)
+  if (kind_ == Kind::symmetric_tensor) {
+    const Tensor product = (gate.unsqueeze(1) * u).unsqueeze(2) * v.unsqueeze(1);  // (N, 3, 3, k)
+    const Tensor whole = (*out_)(product).permute({0, 3, 1, 2});
+    const Tensor unit = at::eye(3, whole.options().requires_grad(false));
+    return (whole + whole.transpose(-1, -2)) / 2 + (*isotropic_)(s.inv).unsqueeze(-1).unsqueeze(-1) * unit;
+  }
+  const Tensor axial = at::linalg_cross(u, v, 1);
+  if (kind_ == Kind::axial_vector) {
     return (*out_)(gate.unsqueeze(1) * axial).transpose(1, 2);
   }
   return (*out_)(gate * (axial * (*third_)(s.equ)).sum(1));
 }
 
-Work OddOutput::work() const {
+Work ProductOutput::work() const {
   const auto of = [](const Module& module) {
     double total = 0;
     for (const Parameter& p : module.parameters()) {
@@ -46,7 +61,8 @@ Work OddOutput::work() const {
     return total;
   };
   const double maps = of(*first_) + of(*second_) + (third_ ? of(*third_) : 0);
-  return Work::product(3 * maps + of(*gate_) + (vectors_ ? 3 : 1) * of(*out_));
+  const double rows = kind_ == Kind::pseudoscalar ? 1 : kind_ == Kind::axial_vector ? 3 : 9;
+  return Work::product(3 * maps + of(*gate_) + rows * of(*out_) + (isotropic_ ? of(*isotropic_) : 0));
 }
 
 double least_square(at::ScalarType dtype) {
@@ -77,8 +93,8 @@ Work GatedBlock::work(bool vectors_read) const {
 
 Output::Output(const Quantity& output, int64_t width, const Options& options)
     : vectors_(output.kind == Kind::vector) {
-  if (output.kind == Kind::pseudoscalar || output.kind == Kind::axial_vector) {
-    odd_ = child("products", std::make_shared<OddOutput>(output, width, options));
+  if (ProductOutput::gives(output.kind)) {
+    products_ = child("products", std::make_shared<ProductOutput>(output, width, options));
   } else if (options.head == Head::gated) {
     first_ = child("0", std::make_shared<GatedBlock>(width, width / 2, /*last=*/false));
     second_ = child("1", std::make_shared<GatedBlock>(width / 2, output.channels, /*last=*/true));
@@ -91,8 +107,8 @@ Output::Output(const Quantity& output, int64_t width, const Options& options)
 }
 
 Tensor Output::operator()(const StreamAttention::Streams& streams) const {
-  if (odd_) {
-    return (*odd_)(streams);
+  if (products_) {
+    return (*products_)(streams);
   }
   if (mlp_) {
     return (*mlp_)(streams.inv);
@@ -105,8 +121,8 @@ Tensor Output::operator()(const StreamAttention::Streams& streams) const {
 }
 
 Work Output::work() const {
-  if (odd_) {
-    return odd_->work();
+  if (products_) {
+    return products_->work();
   }
   if (first_) {
     return first_->work(true) + second_->work(vectors_);

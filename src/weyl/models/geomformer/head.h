@@ -8,24 +8,28 @@
 
 namespace weyl::geomformer {
 
-/// Pseudoscalars (N, c) or axial vectors (N, c, 3) of nodes from the streams x (N, d) and z (N, 3, d). Both are even
-/// under reflections, so no map that is linear in z gives either: products of three or two of its vectors do.
+/// Pseudoscalars (N, c), axial vectors (N, c, 3) or symmetric tensors (N, c, 3, 3) of nodes from the streams x (N, d) and z
+/// (N, 3, d). No map that is linear in z gives them, products of its vectors do:
 ///
-///   a_k = g_k (u_k x v_k),   t_k = g_k (u_k x v_k) . w_k,   u, v, w = z U, z V, z W,   g = MLP(x)
+///   t_k = g_k (u_k x v_k) . w_k,   a_k = g_k (u_k x v_k),   S_k = g_k (u_k v_k^T + v_k u_k^T) / 2,
+///   u, v, w = z U, z V, z W,   g = MLP(x)
 ///
-/// then a linear map without bias over the hidden channels k, `head_hidden` of them (by default as many as the width).
-/// Exact under O(3): a moves by det(R) R, t by det(R). Where the vectors of a node lie on one line, a vanishes, where
-/// they lie in one plane, t does. Children: first, second, third (of pseudoscalars), gate, out.
-class OddOutput : public Module {
+/// then a linear map without bias over the hidden channels k, `head_hidden` of them (by default as many as the width); to S is
+/// added the unit tensor times a number of x, by an MLP, as PaiNN's polarisability has it. Exact under O(3): a moves by det(R) R,
+/// t by det(R), S by R S R^T. Where the vectors of a node lie on one line, a vanishes, where
+/// they lie in one plane, t does. Children: first, second, third (of pseudoscalars), gate, out, isotropic (of tensors).
+class ProductOutput : public Module {
  public:
-  OddOutput(const Quantity& output, int64_t width, const Options& options);
+  /// Whether an output of this kind is one.
+  static bool gives(Kind kind);
+  ProductOutput(const Quantity& output, int64_t width, const Options& options);
   Tensor operator()(const StreamAttention::Streams& streams) const;
   Work work() const;  // of one node
 
  private:
-  bool vectors_;
+  Kind kind_;
   std::shared_ptr<Linear> first_, second_, third_, out_;
-  std::shared_ptr<Mlp> gate_;
+  std::shared_ptr<Mlp> gate_, isotropic_;
 };
 
 /// What GatedBlock adds to squared lengths: 2.2e-16 in float64, 1e-10 in float32, where symmetry makes
@@ -49,8 +53,8 @@ class GatedBlock : public Module {
 };
 
 /// From the streams of nodes, (N, d) and (N, 3, d), to the values of one output on nodes: numbers (N, c) by
-/// an MLP or vectors (N, c, 3) by a linear map without bias (mlp), or either by two gated blocks; pseudoscalars (N, c)
-/// and axial vectors (N, c, 3) by products of vectors with either head. Children: mlp, vectors, 0 and 1, or products.
+/// an MLP or vectors (N, c, 3) by a linear map without bias (mlp), or either by two gated blocks; what ProductOutput gives
+/// with either head. Children: mlp, vectors, 0 and 1, or products.
 class Output : public Module {
  public:
   Output(const Quantity& output, int64_t width, const Options& options);
@@ -62,7 +66,7 @@ class Output : public Module {
   std::shared_ptr<Mlp> mlp_;
   std::shared_ptr<Linear> linear_;
   std::shared_ptr<GatedBlock> first_, second_;
-  std::shared_ptr<OddOutput> odd_;
+  std::shared_ptr<ProductOutput> products_;
 };
 
 }  // namespace weyl::geomformer

@@ -194,12 +194,12 @@ void require_effects(const Options& o, const Interface* interface) {
   const bool scored = !attention || o.normaliser != Normaliser::constant;
   const bool numbers = any(&Interface::outputs, [](const Quantity& q) { return q.kind == Kind::scalar; });
   const bool vectors = any(&Interface::outputs, [](const Quantity& q) { return q.kind != Kind::scalar; });
-  const bool odd = any(&Interface::outputs, [](const Quantity& q) {
-    return q.kind == Kind::pseudoscalar || q.kind == Kind::axial_vector;
+  const bool products = any(&Interface::outputs, [](const Quantity& q) {
+    return q.kind == Kind::pseudoscalar || q.kind == Kind::axial_vector || q.kind == Kind::symmetric_tensor;
   });
   const bool told_vectors =
       any(&Interface::features, [](const Quantity& q) { return q.kind == Kind::vector; });
-  const bool mlp_head = o.head == Head::mlp, hidden_head = (mlp_head && numbers) || odd;
+  const bool mlp_head = o.head == Head::mlp, hidden_head = (mlp_head && numbers) || products;
   const bool gated = o.feed_forward == FeedForward::gated;
   const bool feeds = o.feed_forward == FeedForward::mixing || (gated && (o.parts.inv_ffn || o.parts.equ_ffn));
   const bool distances = !attention || (o.bias != BiasScope::none && scored) || o.pair_embedding;
