@@ -185,6 +185,48 @@ TEST_F(Molecules, TakeTheLengthOfAVectorForAProperty) {
       << refusal(one, o);
 }
 
+TEST_F(Molecules, TellNumbersOfAtomsVectorsAndTensors) {
+  const std::string atoms = "Properties=species:S:1:pos:R:3:q:R:1:field:R:3 energy=1 ";
+  const auto two = [&](const std::string& values) {
+    return "2\n" + atoms + values + "\nH 0 0 0 0.25 1 2 3\nO 0 0 1 -0.5 4 5 6\n";
+  };
+  const std::string tensor = "alpha=\"1 2 3 2 4 5 3 5 6\"";
+  const auto path = file("a.xyz", two("mu=\"1 2 3\" " + tensor) + two("mu=\"4 5 6\" " + tensor));
+  MoleculesDataOptions o;
+  o.properties = {{.key = "q", .unit = "e", .level = PropertyLevel::node},
+                  {.key = "field", .level = PropertyLevel::node, .kind = PropertyKind::vector},
+                  {.key = "mu", .extensive = true, .kind = PropertyKind::vector},
+                  {.key = "alpha", .extensive = true, .kind = PropertyKind::symmetric_tensor}};
+  const auto data = whole(path, o);
+  const Batch batch = all_of(*data);
+  EXPECT_TRUE(
+      at::equal(batch.labels.at("q"), at::tensor({0.25, -0.5, 0.25, -0.5}, at::kDouble).view({4, 1})));
+  EXPECT_TRUE(at::equal(batch.labels.at("field")[1][0], at::tensor({4.0, 5.0, 6.0}, at::kDouble)));
+  EXPECT_TRUE(at::equal(batch.labels.at("mu").select(1, 0)[1], at::tensor({4.0, 5.0, 6.0}, at::kDouble)));
+  EXPECT_EQ(batch.labels.at("alpha").sizes(), at::IntArrayRef({2, 1, 3, 3}));
+  EXPECT_EQ(batch.labels.at("alpha")[0][0][1][2].item<double>(), 5);
+  const Quantity* q = find_quantity(data->schema().labels, "q");
+  EXPECT_TRUE(q->level == Level::node && q->kind == Kind::scalar && q->unit == "e" && !q->extensive);
+  EXPECT_TRUE(find_quantity(data->schema().labels, "mu")->extensive);
+
+  const auto refused = [&](const std::string& values, const std::string& what) {
+    EXPECT_NE(refusal(file("b.xyz", two(values)), o).find(what), std::string::npos)
+        << refusal(file("b.xyz", two(values)), o);
+  };
+  refused("mu=\"1 2 3\" alpha=\"1 2 3 9 4 5 3 5 6\"",
+          "'alpha' must be a symmetric tensor, nine numbers row by row, got entries that differ by 7");
+  refused("mu=\"1 2 3\" alpha=\"1 2 3 4 5 6\"", "'alpha' must be 9 numbers, got 6");
+  refused("mu=\"1 2\" " + tensor, "'mu' must be 3 numbers, got 2");
+  o.properties = {{.key = "mu", .level = PropertyLevel::node}};
+  EXPECT_NE(refusal(path, o).find("no frame has 'mu' as a column of the atoms, it is a value of the frame"),
+            std::string::npos)
+      << refusal(path, o);
+  o.properties = {{.key = "q", .extensive = true, .level = PropertyLevel::node}};
+  EXPECT_NE(refusal<ConfigError>(path, o).find("extensive must be false"), std::string::npos);
+  o.properties = {{.key = "mu", .norm = true, .kind = PropertyKind::vector}};
+  EXPECT_NE(refusal<ConfigError>(path, o).find("norm makes a number of a frame"), std::string::npos);
+}
+
 TEST_F(Molecules, KnowTheKindOfTheirFrames) {
   const auto path =
       file("a.xyz", frame("energy=1 config_type=gas") + frame("energy=2") +

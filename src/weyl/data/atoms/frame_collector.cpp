@@ -121,10 +121,11 @@ void FrameLabel::add(const AtomsFrame& frame, const FrameReader& reader, const F
                     : stress          ? reals->size() == 9 || reals->size() == 6
                                       : reals->size() == static_cast<size_t>(norm ? 3 : width);
   require<DataError>(fits, reader.where(), ": ", quote(key), " must be ", norm ? 3 : width,
-                     of_atoms ? " numbers an atom"
-                     : stress ? " numbers, or 6"
-                     : norm   ? " numbers, of which `norm` is the length"
-                              : " number(s)",
+                     of_atoms     ? " numbers an atom"
+                     : stress     ? " numbers, or 6"
+                     : norm       ? " numbers, of which `norm` is the length"
+                     : width == 1 ? " number"
+                                  : " numbers",
                      ", got ", column != nullptr ? column->width : static_cast<int64_t>(reals->size()));
   if (!stress && quantity.kind == Kind::symmetric_tensor) {
     require_symmetric(*reals, reader.where(), key);
