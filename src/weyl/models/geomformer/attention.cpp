@@ -80,14 +80,18 @@ StreamAttention::StreamAttention(const Options& o)
   const int64_t own_query = shared_query_ ? 0 : 1;
   const int64_t of_inv =
       (parts_[inv_self] ? 3 : 0) + (parts_[inv_cross] ? own_query : 0) + (parts_[equ_cross] ? 2 : 0);
-  const int64_t of_equ =
-      (parts_[inv_cross] ? 4 : 0) + (parts_[equ_self] ? 3 : 0) + (parts_[equ_cross] ? own_query + 2 : 0);
+  const bool joined = parts_[inv_cross] && o.towers == Towers::joined;
+  const int64_t of_equ = (parts_[inv_cross] && !joined ? 4 : 0) + (parts_[equ_self] ? 3 : 0) +
+                         (parts_[equ_cross] ? own_query + 2 : 0);
   const auto map = [&](const char* name, int64_t count) {
     return count > 0 ? child(name, std::make_shared<Linear>(width_, count * width_, /*bias=*/false))
                      : nullptr;
   };
   inv_ = map("inv", of_inv);
   equ_ = map("equ", of_equ);
+  if (joined) {
+    joined_ = child("joined", std::make_shared<Linear>(2 * width_, 4 * width_, /*bias=*/false));
+  }
   const char* names[] = {"out_inv_self", "out_inv_cross", "out_equ_self", "out_equ_cross"};
   for (size_t part = 0; part < parts_.size(); ++part) {
     out_[part] = map(names[part], parts_[part] ? 1 : 0);
@@ -136,8 +140,9 @@ Tensor StreamAttention::attend(const Tensor& q, const Tensor& k, const Tensor& v
   return near.in_blocks(f, {{node, node, node, edge, edge}, {node}}, {q, k, v, bias, near.envelope})[0];
 }
 
-StreamAttention::Streams StreamAttention::operator()(const Tensor& i, const Tensor& e, const Segments& graphs,
-                                                     const Neighbourhood& near, const Biases& bias,
+StreamAttention::Streams StreamAttention::operator()(const Tensor& i, const Tensor& e, const Tensor& joined,
+                                                     const Segments& graphs, const Neighbourhood& near,
+                                                     const Biases& bias,
                                                      const std::array<bool, 4>& wanted) const {
   Maps inv(inv_ ? (*inv_)(i) : Tensor(), width_), equ(equ_ ? (*equ_)(e) : Tensor(), width_);
   Streams add;
@@ -155,7 +160,9 @@ StreamAttention::Streams StreamAttention::operator()(const Tensor& i, const Tens
   }
   if (parts_[inv_cross]) {
     const Tensor q = shared_query_ ? inv_query : inv.next();
-    const Tensor k1 = equ.next(), k2 = equ.next(), v1 = equ.next(), v2 = equ.next();
+    Maps both(joined_ ? (*joined_)(joined) : Tensor(), width_);
+    Maps& pairs = joined_ ? both : equ;
+    const Tensor k1 = pairs.next(), k2 = pairs.next(), v1 = pairs.next(), v2 = pairs.next();
     attended(inv_cross, q, product(k1, k2), product(v1, v2), add.inv);
   }
   if (parts_[equ_self]) {
@@ -176,7 +183,8 @@ Work StreamAttention::work(const Around& around, bool equ_learns, double times) 
   const auto weights = [](const std::shared_ptr<Linear>& map) {
     return map ? static_cast<double>(map->weight().numel()) : 0;
   };
-  Work work = times * (Work::product(weights(inv_)) + Work::product(3 * weights(equ_), equ_learns ? 2 : 1));
+  Work work = times * (Work::product(weights(inv_)) +
+                       Work::product(3 * (weights(equ_) + weights(joined_)), equ_learns ? 2 : 1));
   // Constant weights take neither scores nor a derivative.
   const bool weighs = normaliser_ != Normaliser::constant;
   for (const Part part : {inv_self, inv_cross, equ_self, equ_cross}) {

@@ -22,8 +22,9 @@ Tensor normalised(const Tensor& scores, const Tensor& envelope, const Edges& edg
 ///   equ_self   q = e Wq,   k = e Wk,              v = e Wv
 ///   equ_cross  q = e Wq',  k = (e Wk1) (i Wk2),   v = (e Wv1) (i Wv2)
 /// each with an output map. Scores are sums over the channels of a head (and xyz, equivariant), scaled, plus
-/// the structural bias. No map has a bias. Children: inv and equ (the maps of a stream, one below the other,
-/// in the order above), out_<module>.
+/// the structural bias. No map has a bias. With towers = joined, inv_cross has the vectors J = [e, e'] (N, 3, 2 d) of both
+/// towers in place of e. Children: inv and equ (the maps of a stream, one below the other, in the order above), [joined]
+/// (those of J), out_<module>.
 class StreamAttention : public Module {
  public:
   /// Which of the four: those that `options.parts` has.
@@ -35,9 +36,10 @@ class StreamAttention : public Module {
   using Biases = std::array<Tensor, 4>;
 
   explicit StreamAttention(const Options& options);
-  /// What the self-attentions and the cross-attentions of `parts` add to the streams.
-  Streams operator()(const Tensor& i, const Tensor& e, const Segments& graphs, const Neighbourhood& near,
-                     const Biases& bias, const std::array<bool, 4>& parts) const;
+  /// What the self-attentions and the cross-attentions of `parts` add to the streams. `joined`: J, read with towers =
+  /// joined alone.
+  Streams operator()(const Tensor& i, const Tensor& e, const Tensor& joined, const Segments& graphs,
+                     const Neighbourhood& near, const Biases& bias, const std::array<bool, 4>& parts) const;
   std::array<bool, 4> attentions() const { return parts_; }
   /// Of one node. `equ_learns`: the vectors that come in depend on parameters. `times`: how often a layer calls it.
   Work work(const Around& around, bool equ_learns, double times) const;
@@ -52,7 +54,7 @@ class StreamAttention : public Module {
   double dropout_;
   bool shared_query_;
   std::array<bool, 4> parts_;
-  std::shared_ptr<Linear> inv_, equ_;
+  std::shared_ptr<Linear> inv_, equ_, joined_;
   std::array<std::shared_ptr<Linear>, 4> out_;
 };
 
