@@ -193,11 +193,11 @@ TEST(Geomformer, CountsThePapersMatrices) {
                         built(one, molecules_interface())->parameter_count();
   const int64_t norms = 2 * 2 * d + 2 * d;
   EXPECT_EQ(block, 25 * d * d + norms);
-  // The four maps of an invariant cross-attention that sees both towers have twice the columns.
+  // The eight maps that inner products are made of have twice the columns where they are of both towers.
   one.towers = two.towers = Towers::joined;
   EXPECT_EQ(built(two, featured_interface())->parameter_count() -
                 built(one, featured_interface())->parameter_count(),
-            2 * (block + 4 * d * d));
+            2 * (block + 8 * d * d));
   EXPECT_THROW(built(one, molecules_interface()), ConfigError);  // nothing for the second tower to start from
 }
 

@@ -80,17 +80,18 @@ StreamAttention::StreamAttention(const Options& o)
   const int64_t own_query = shared_query_ ? 0 : 1;
   const int64_t of_inv =
       (parts_[inv_self] ? 3 : 0) + (parts_[inv_cross] ? own_query : 0) + (parts_[equ_cross] ? 2 : 0);
-  const bool joined = parts_[inv_cross] && o.towers == Towers::joined;
-  const int64_t of_equ = (parts_[inv_cross] && !joined ? 4 : 0) + (parts_[equ_self] ? 3 : 0) +
-                         (parts_[equ_cross] ? own_query + 2 : 0);
+  const int64_t products =
+      (parts_[inv_cross] ? 4 : 0) + (parts_[equ_self] ? 2 : 0) + (parts_[equ_cross] ? own_query + 1 : 0);
+  const int64_t of_joined = o.towers == Towers::joined ? products : 0;
+  const int64_t of_equ = products - of_joined + (parts_[equ_self] ? 1 : 0) + (parts_[equ_cross] ? 1 : 0);
   const auto map = [&](const char* name, int64_t count) {
     return count > 0 ? child(name, std::make_shared<Linear>(width_, count * width_, /*bias=*/false))
                      : nullptr;
   };
   inv_ = map("inv", of_inv);
   equ_ = map("equ", of_equ);
-  if (joined) {
-    joined_ = child("joined", std::make_shared<Linear>(2 * width_, 4 * width_, /*bias=*/false));
+  if (of_joined > 0) {
+    joined_ = child("joined", std::make_shared<Linear>(2 * width_, of_joined * width_, /*bias=*/false));
   }
   const char* names[] = {"out_inv_self", "out_inv_cross", "out_equ_self", "out_equ_cross"};
   for (size_t part = 0; part < parts_.size(); ++part) {
@@ -144,7 +145,9 @@ StreamAttention::Streams StreamAttention::operator()(const Tensor& i, const Tens
                                                      const Segments& graphs, const Neighbourhood& near,
                                                      const Biases& bias,
                                                      const std::array<bool, 4>& wanted) const {
-  Maps inv(inv_ ? (*inv_)(i) : Tensor(), width_), equ(equ_ ? (*equ_)(e) : Tensor(), width_);
+  Maps inv(inv_ ? (*inv_)(i) : Tensor(), width_), equ(equ_ ? (*equ_)(e) : Tensor(), width_),
+      both(joined_ ? (*joined_)(joined) : Tensor(), width_);
+  Maps& products = joined_ ? both : equ;
   Streams add;
   const auto attended = [&](Part part, const Tensor& q, const Tensor& k, const Tensor& v, Tensor& sum) {
     if (wanted[part]) {
@@ -160,19 +163,17 @@ StreamAttention::Streams StreamAttention::operator()(const Tensor& i, const Tens
   }
   if (parts_[inv_cross]) {
     const Tensor q = shared_query_ ? inv_query : inv.next();
-    Maps both(joined_ ? (*joined_)(joined) : Tensor(), width_);
-    Maps& pairs = joined_ ? both : equ;
-    const Tensor k1 = pairs.next(), k2 = pairs.next(), v1 = pairs.next(), v2 = pairs.next();
+    const Tensor k1 = products.next(), k2 = products.next(), v1 = products.next(), v2 = products.next();
     attended(inv_cross, q, product(k1, k2), product(v1, v2), add.inv);
   }
   if (parts_[equ_self]) {
-    const Tensor q = equ.next(), k = equ.next(), v = equ.next();
+    const Tensor q = products.next(), k = products.next(), v = equ.next();
     equ_query = q;
     attended(equ_self, q, k, v, add.equ);
   }
   if (parts_[equ_cross]) {
-    const Tensor q = shared_query_ ? equ_query : equ.next();
-    const Tensor k1 = equ.next(), v1 = equ.next(), k2 = inv.next(), v2 = inv.next();
+    const Tensor q = shared_query_ ? equ_query : products.next();
+    const Tensor k1 = products.next(), v1 = equ.next(), k2 = inv.next(), v2 = inv.next();
     attended(equ_cross, q, k1 * k2.unsqueeze(1), v1 * v2.unsqueeze(1), add.equ);
   }
   return add;

@@ -22,9 +22,12 @@ Tensor normalised(const Tensor& scores, const Tensor& envelope, const Edges& edg
 ///   equ_self   q = e Wq,   k = e Wk,              v = e Wv
 ///   equ_cross  q = e Wq',  k = (e Wk1) (i Wk2),   v = (e Wv1) (i Wv2)
 /// each with an output map. Scores are sums over the channels of a head (and xyz, equivariant), scaled, plus
-/// the structural bias. No map has a bias. With towers = joined, inv_cross has the vectors J = [e, e'] (N, 3, 2 d) of both
-/// towers in place of e. Children: inv and equ (the maps of a stream, one below the other, in the order above), [joined]
-/// (those of J), out_<module>.
+/// the structural bias. No map has a bias. With towers = joined, what inner products are made of is mapped from the vectors
+/// J = [e, e'] (N, 3, 2 d) of both towers in place of e:
+///   inv_cross  k = <J Wk1, J Wk2>,  v = <J Wv1, J Wv2>
+///   equ_self   q = J Wq,   k = J Wk              equ_cross  q = J Wq',  k = (J Wk1) (i Wk2)
+/// and what is added to the equivariant stream, v, is made of its own vectors. Children: inv and equ (the maps of a stream,
+/// one below the other, in the order above), [joined] (those of J), out_<module>.
 class StreamAttention : public Module {
  public:
   /// Which of the four: those that `options.parts` has.

@@ -130,8 +130,8 @@ void fields(Fields& f, Options& o) {
   f("dropout", o.dropout, "rates of dropout in training");
   f("towers", o.towers,
     "one pair of streams that starts from positions and vector features alike; separate: a pair for each, read "
-    "out together (the paper's N-body form: positions and velocities); joined: where invariant cross-attention "
-    "of each also sees inner products with the vectors of the other");
+    "out together (the paper's N-body form: positions and velocities); joined: where attention of each takes "
+    "its inner products of the vectors of both");
   f("rounds", o.rounds, "times the whole net runs, each from the positions that the last one gave", {1, 16});
 }
 

@@ -104,7 +104,7 @@ constexpr auto names_of(Head) {
 
 /// Where positions and vector features of nodes (N-body: velocities) start: in one pair of streams; in a pair each, two
 /// towers of their own weights, which share the structural bias and are read out together (section 5.4); or in two towers
-/// that run layer by layer, each of whose invariant cross-attentions sees the vectors of both.
+/// that run layer by layer, where every inner product that attention takes is of the vectors of both (StreamAttention).
 enum class Towers { one, separate, joined };
 constexpr auto names_of(Towers) {
   return std::array<std::string_view, 3>{"one", "separate", "joined"};
