@@ -247,6 +247,10 @@ TEST(EveryWeightIsRead, Geomformer) {
     SCOPED_TRACE("energies alone");
     expect_all_read(*built(options, molecules_interface()), bare, exceptions_of(options, true));
   }
+  for (const auto& [name, options] : tower_variants()) {
+    SCOPED_TRACE(name);
+    expect_all_read(*built(options, featured_interface()), featured.input, exceptions_of(options, false));
+  }
 }
 
 TEST(EveryWeightIsRead, Lie) {

@@ -256,9 +256,11 @@ TEST(WorkOfModels, OfGeomformerIsExact) {
   o.width = 24;
   o.blocks = 2;
   o.normaliser = geomformer::Normaliser::count;
-  o.velocity_tower = true;
+  o.towers = geomformer::Towers::separate;
   o.bias = geomformer::BiasScope::layer;
   expect_exact("geomformer, two towers", o, interface_of_nodes(5));
+  o.towers = geomformer::Towers::joined;
+  expect_exact("geomformer, joined towers", o, interface_of_nodes(5));
 }
 
 TEST(WorkOfModels, OfFilteredMessagesIsExact) {

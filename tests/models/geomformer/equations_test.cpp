@@ -196,5 +196,46 @@ TEST(GeomformerEquations, EveryPartCounts) {
   }
 }
 
+// Joined towers whose products have no weights for the vectors of the other are separate ones: of the ten maps of vectors in
+// a layer, those of the two values stay, and the eight others have the other tower's columns beside their own.
+TEST(GeomformerEquations, JoinedTowersAreSeparateOnesWhereTheySeeTheirOwnVectors) {
+  const at::NoGradGuard quiet;
+  Options o = small_geomformer();
+  o.towers = Towers::separate;
+  const auto separate = built(o, featured_interface());
+  o.towers = Towers::joined;
+  const auto joined = built(o, featured_interface());
+  std::map<std::string, Tensor> all;
+  for (const Parameter& p : separate->parameters()) {
+    all[p.name] = p.tensor;
+  }
+  const int64_t d = o.width;
+  const std::string of_joined = "attention.joined.weight", of_equ = "attention.equ.weight";
+  for (const Parameter& p : joined->parameters()) {
+    const bool products = p.name.ends_with(of_joined);
+    if (!products && !p.name.ends_with(of_equ)) {
+      p.tensor.copy_(all.at(p.name));
+      continue;
+    }
+    const std::string layer = p.name.substr(0, p.name.size() - (products ? of_joined : of_equ).size());
+    const auto maps = all.at(layer + of_equ).split(d);
+    if (!products) {
+      p.tensor.copy_(at::cat({maps[6], maps[9]}));
+      continue;
+    }
+    const Tensor own = at::cat({maps[0], maps[1], maps[2], maps[3], maps[4], maps[5], maps[7], maps[8]});
+    const Tensor other = at::zeros_like(own);
+    p.tensor.copy_(layer.starts_with("position.") ? at::cat({own, other}, 1) : at::cat({other, own}, 1));
+  }
+  const Batch batch = featured_batch({5, 1, 4});
+  EXPECT_LT(equivariance::relative_error((*joined)(batch.input), (*separate)(batch.input)), 1e-13);
+  for (const Parameter& p : joined->parameters()) {
+    if (p.name.ends_with(of_joined)) {
+      p.tensor.copy_(p.tensor.roll(d, 1));  // each tower takes its products of the other's vectors
+    }
+  }
+  EXPECT_GT(equivariance::relative_error((*joined)(batch.input), (*separate)(batch.input)), 1e-3);
+}
+
 }  // namespace equations_test
 }  // namespace weyl::geomformer

@@ -174,6 +174,19 @@ inline std::vector<std::pair<std::string, Options>> geomformer_variants() {
   return variants;
 }
 
+/// Those of two towers, by name.
+inline std::vector<std::pair<std::string, Options>> tower_variants() {
+  Options separate = small_geomformer();
+  separate.towers = Towers::separate;
+  Options joined = separate;
+  joined.towers = Towers::joined;
+  Options whitened = joined;
+  whitened.norm = VectorNormLaw::whiten;
+  whitened.bias = BiasScope::module;
+  whitened.shared_query = true;
+  return {{"separate towers", separate}, {"joined towers", joined}, {"joined towers, whitened", whitened}};
+}
+
 inline std::shared_ptr<Geomformer> built(const Options& options, const Interface& interface) {
   at::manual_seed(11);
   const BuildOn build(at::kCPU, at::kDouble);

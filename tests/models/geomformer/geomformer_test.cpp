@@ -43,11 +43,58 @@ TEST(Geomformer, IsEquivariantInEveryForm) {
   }
 }
 
-TEST(Geomformer, IsEquivariantWithTowersAndRounds) {
+TEST(Geomformer, IsEquivariantWithTwoTowers) {
+  const Batch batch = featured_batch({5, 1, 4});
+  for (const auto& [name, options] : tower_variants()) {
+    SCOPED_TRACE(name);
+    expect_symmetric(*built(options, featured_interface()), batch, featured_schema());
+  }
+}
+
+/// By how much a model differs from one that holds no product of a position and a vector feature v: its numbers from those
+/// where v alone is turned, its vectors from P + R V with P + V and P - V what it gives at v and at -v.
+struct TurnedAlone {
+  double numbers = 0, vectors = 0;
+};
+TurnedAlone turned_alone(Geomformer& model) {
+  const Points points = std::get<Points>(featured_batch({5, 4}).input);
+  Stream stream(9, "turned alone");
+  const Tensor turn = random_rotations(1, 3, true, stream).linear[0];
+  const auto at_features = [&](const Tensor& map) {
+    Points moved = points;
+    moved.vectors = at::matmul(points.vectors, map.t());
+    return model(Input(moved));
+  };
+  const Tensor same = at::eye(3, at::kDouble);
+  const Named here = at_features(same), opposite = at_features(-same), turned = at_features(turn);
+  const Tensor p = (here.at("forces") + opposite.at("forces")) / 2, v = here.at("forces") - p;
+  return {equivariance::relative_error({{"gap", turned.at("gap")}}, {{"gap", here.at("gap")}}),
+          equivariance::relative_error({{"forces", turned.at("forces")}},
+                                       {{"forces", p + at::matmul(v, turn.t())}})};
+}
+
+// Separate towers meet at the end alone, in a sum: they do not see how velocities stand to positions (section 5.4 read
+// literally). Joined ones do, and so does one pair of streams, and a head that takes norms of both.
+TEST(Geomformer, JoinedTowersSeeHowVelocitiesStandToPositions) {
+  const auto of = [](Towers towers, Head head) {
+    Options o = small_geomformer();
+    o.towers = towers;
+    o.head = head;
+    return turned_alone(*built(o, featured_interface()));
+  };
+  const TurnedAlone separate = of(Towers::separate, Head::mlp);
+  EXPECT_LT(separate.numbers, 1e-12);
+  EXPECT_LT(separate.vectors, 1e-12);
+  for (const auto& [towers, head] :
+       {std::pair(Towers::joined, Head::mlp), {Towers::one, Head::mlp}, {Towers::separate, Head::gated}}) {
+    const TurnedAlone found = of(towers, head);
+    EXPECT_GT(found.numbers, 1e-4);
+    EXPECT_GT(found.vectors, 1e-4);
+  }
+}
+
+TEST(Geomformer, IsEquivariantWithRounds) {
   const Batch batch = featured_batch({5, 4});
-  Options towers = small_geomformer();
-  towers.velocity_tower = true;
-  expect_symmetric(*built(towers, featured_interface()), batch, featured_schema());
   Options rounds = small_geomformer();
   rounds.rounds = 3;
   const auto model = built(rounds, featured_interface());
@@ -146,6 +193,12 @@ TEST(Geomformer, CountsThePapersMatrices) {
                         built(one, molecules_interface())->parameter_count();
   const int64_t norms = 2 * 2 * d + 2 * d;
   EXPECT_EQ(block, 25 * d * d + norms);
+  // The eight maps that inner products are made of have twice the columns where they are of both towers.
+  one.towers = two.towers = Towers::joined;
+  EXPECT_EQ(built(two, featured_interface())->parameter_count() -
+                built(one, featured_interface())->parameter_count(),
+            2 * (block + 8 * d * d));
+  EXPECT_THROW(built(one, molecules_interface()), ConfigError);  // nothing for the second tower to start from
 }
 
 void put_in_a_cell(Points& points) {
@@ -213,6 +266,10 @@ TEST(Geomformer, RefusesWhatItCannotDo) {
     o.parts.inv_self = false;
   });
   refuses([](auto& o) { o.cutoff = CutoffOptions{CutoffLaw::cosine, 2, 3}; });
+  refuses([](auto& o) {
+    o.towers = Towers::joined;
+    o.order = Order::sequential;
+  });
   Interface odd = featured_interface();
   odd.outputs.push_back({"handed", Level::graph, Kind::pseudoscalar, 1});  // a triple product of its vectors
   EXPECT_NO_THROW(built(small_geomformer(), odd));

@@ -94,7 +94,7 @@ std::vector<Layer> layers() {
     if (o.interaction == Interaction::attention) {
       add_near("attention, " + name, o, std::make_shared<StreamAttention>(o),
                [](const StreamAttention& layer, const State& s, const Neighbourhood& near, const Tensor& b) {
-                 return layer(s.streams.inv, s.streams.equ, s.points.graphs, near, {b, b, b, b},
+                 return layer(s.streams.inv, s.streams.equ, {}, s.points.graphs, near, {b, b, b, b},
                               layer.attentions());
                });
     } else {
@@ -105,9 +105,17 @@ std::vector<Layer> layers() {
     }
     add_near("block, " + name, o, std::make_shared<Block>(o),
              [](const Block& layer, const State& s, const Neighbourhood& near, const Tensor& b) {
-               return layer(s.streams, s.points.graphs, near, b);
+               return layer(s.streams, layer.normed(s.streams), {}, s.points.graphs, near, b);
              });
   }
+  Options joined = small_geomformer();
+  joined.towers = Towers::joined;
+  add_near("block, joined towers", joined, std::make_shared<Block>(joined),
+           [](const Block& layer, const State& s, const Neighbourhood& near, const Tensor& b) {
+             const Streams read = layer.normed(s.streams);
+             return layer(s.streams, read, at::cat({read.equ, read.equ.flip(2)}, 2), s.points.graphs, near,
+                          b);
+           });
   Options published = small_preset(Preset::et);
   published.vector_cutoff = false;
   add_near("messages without a cut-off of vectors", published, std::make_shared<FilteredMessages>(published),
@@ -169,7 +177,7 @@ TEST(GeomformerLayers, ReadVectorsAsAWhole) {
       std::pair<std::string, std::function<Tensor(const Points&, const Tensor&, const Tensor&)>>>
       numbers{{"attention",
                [&](const Points& p, const Tensor& i, const Tensor& e) {
-                 return attention(i, e, p.graphs, geometry(p), {}, attention.attentions()).inv;
+                 return attention(i, e, {}, p.graphs, geometry(p), {}, attention.attentions()).inv;
                }},
               {"mixing", [&](const Points&, const Tensor& i, const Tensor& e) { return mixing(i, e).inv; }},
               {"gated", [&](const Points&, const Tensor& i, const Tensor& e) { return gated({i, e}).inv; }}};

@@ -57,7 +57,12 @@ StreamAttention::StreamAttention(const Options& o)
       normaliser_(o.normaliser),
       dropout_(o.dropout.attention),
       parts_{o.parts.inv_self, o.parts.inv_cross, o.parts.equ_self, o.parts.equ_cross} {
-  int64_t of_inv = 0, of_equ = 0, inv_query = 0, equ_query = 0;
+  // Maps of inv, of equ, and, with joined towers, of both towers' vectors, counted after those of equ: what inner products
+  // are made of.
+  const bool joined = o.towers == Towers::joined;
+  const int64_t own = parts_[equ_self] + parts_[equ_cross];
+  int64_t of_inv = 0, of_equ = 0, of_joined = own, inv_query = 0, equ_query = 0;
+  int64_t& products = joined ? of_joined : of_equ;
   const auto head = static_cast<double>(width_ / heads_);
   const double of_vectors = 1 / std::sqrt(o.equ_scale == EquivariantScale::vectors ? 3 * head : head);
   if (parts_[inv_self]) {
@@ -66,19 +71,19 @@ StreamAttention::StreamAttention(const Options& o)
     of_inv += 3;
   }
   if (parts_[inv_cross]) {
-    const int64_t query = o.shared_query ? inv_query : of_inv++;
-    maps_[inv_cross] = {false, query, of_equ, of_equ + 2, of_equ + 1, of_equ + 3, 1 / std::sqrt(head)};
-    of_equ += 4;
+    const int64_t query = o.shared_query ? inv_query : of_inv++, first = products;
+    maps_[inv_cross] = {false, query, first, first + 2, first + 1, first + 3, 1 / std::sqrt(head)};
+    products += 4;
   }
   if (parts_[equ_self]) {
-    equ_query = of_equ;
-    maps_[equ_self] = {true, of_equ, of_equ + 1, of_equ + 2, -1, -1, of_vectors};
-    of_equ += 3;
+    equ_query = products++;
+    const int64_t key = products++, value = of_equ++;
+    maps_[equ_self] = {true, equ_query, key, value, -1, -1, of_vectors};
   }
   if (parts_[equ_cross]) {
-    const int64_t query = o.shared_query ? equ_query : of_equ++;
-    maps_[equ_cross] = {true, query, of_equ, of_equ + 1, of_inv, of_inv + 1, of_vectors};
-    of_equ += 2;
+    const int64_t query = o.shared_query ? equ_query : products++;
+    const int64_t key = products++, value = of_equ++;
+    maps_[equ_cross] = {true, query, key, value, of_inv, of_inv + 1, of_vectors};
     of_inv += 2;
   }
   const auto map = [&](const char* name, int64_t in, int64_t out) {
@@ -88,6 +93,7 @@ StreamAttention::StreamAttention(const Options& o)
   };
   inv_ = map("inv", 1, of_inv);
   equ_ = map("equ", 1, of_equ);
+  joined_ = joined ? map("joined", 2, of_joined - own) : nullptr;
   out_[0] = map("out_inv", parts_[inv_self] + parts_[inv_cross], 1);
   out_[1] = map("out_equ", parts_[equ_self] + parts_[equ_cross], 1);
   for (const auto& out : out_) {
@@ -152,8 +158,9 @@ Tensors StreamAttention::of_edges(const std::vector<Part>& parts, const Tensor& 
                         {inv, equ, alike ? biases[0] : at::cat(biases, -1), near.envelope});
 }
 
-StreamAttention::Streams StreamAttention::operator()(const Tensor& i, const Tensor& e, const Segments& graphs,
-                                                     const Neighbourhood& near, const Biases& bias,
+StreamAttention::Streams StreamAttention::operator()(const Tensor& i, const Tensor& e, const Tensor& joined,
+                                                     const Segments& graphs, const Neighbourhood& near,
+                                                     const Biases& bias,
                                                      const std::array<bool, 4>& wanted) const {
   std::vector<Part> parts;
   for (const Part part : {inv_self, inv_cross, equ_self, equ_cross}) {
@@ -164,7 +171,12 @@ StreamAttention::Streams StreamAttention::operator()(const Tensor& i, const Tens
   if (parts.empty()) {
     return {};
   }
-  const Tensor inv = inv_ ? (*inv_)(i) : Tensor(), equ = equ_ ? (*equ_)(e) : Tensor();
+  const Tensor inv = inv_ ? (*inv_)(i) : Tensor();
+  Tensor equ = equ_ ? (*equ_)(e) : Tensor();
+  if (joined_) {
+    const Tensor both = (*joined_)(joined);
+    equ = equ.defined() ? at::cat({equ, both}, -1) : both;
+  }
   const bool drop = training() && dropout_ > 0;
   const bool all_pairs = !near.envelope.defined() && normaliser_ == Normaliser::softmax && !drop;
   const Tensors sums =
@@ -193,7 +205,8 @@ Work StreamAttention::work(const Around& around, bool equ_learns, double times) 
   const auto weights = [](const std::shared_ptr<Linear>& map) {
     return map ? static_cast<double>(map->weight().numel()) : 0;
   };
-  Work work = times * (Work::product(weights(inv_)) + Work::product(3 * weights(equ_), equ_learns ? 2 : 1));
+  Work work = times * (Work::product(weights(inv_)) +
+                       Work::product(3 * (weights(equ_) + weights(joined_)), equ_learns ? 2 : 1));
   // Constant weights take neither scores nor a derivative.
   const bool weighs = normaliser_ != Normaliser::constant;
   for (const Part part : {inv_self, inv_cross, equ_self, equ_cross}) {

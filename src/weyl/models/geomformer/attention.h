@@ -24,8 +24,13 @@ Tensor normalised(const Tensor& scores, const Tensor& envelope, const Edges& edg
 ///   equ_self   q = e Wq,   k = e Wk,              v = e Wv
 ///   equ_cross  q = e Wq',  k = (e Wk1) (i Wk2),   v = (e Wv1) (i Wv2)
 /// each with an output map. Scores are sums over the channels of a head (and xyz, equivariant), scaled, plus
-/// the structural bias. No map has a bias. Children: inv and equ (the maps of a stream, one below the other,
-/// in the order above), out_inv and out_equ (the output maps of self- and cross-attention side by side).
+/// the structural bias. No map has a bias. With towers = joined, what inner products are made of is mapped from the vectors
+/// J = [e, e'] (N, 3, 2 d) of both towers in place of e:
+///   inv_cross  k = <J Wk1, J Wk2>,  v = <J Wv1, J Wv2>
+///   equ_self   q = J Wq,   k = J Wk              equ_cross  q = J Wq',  k = (J Wk1) (i Wk2)
+/// and what is added to the equivariant stream, v, is made of its own vectors. Children: inv and equ (the maps of a stream,
+/// one below the other, in the order above), [joined] (those of J), out_inv and out_equ (the output maps of self- and
+/// cross-attention side by side).
 class StreamAttention : public Module {
  public:
   /// Which of the four: those that `options.parts` has.
@@ -37,9 +42,10 @@ class StreamAttention : public Module {
   using Biases = std::array<Tensor, 4>;
 
   explicit StreamAttention(const Options& options);
-  /// What the self-attentions and the cross-attentions of `parts` add to the streams.
-  Streams operator()(const Tensor& i, const Tensor& e, const Segments& graphs, const Neighbourhood& near,
-                     const Biases& bias, const std::array<bool, 4>& parts) const;
+  /// What the self-attentions and the cross-attentions of `parts` add to the streams. `joined`: J, read with towers =
+  /// joined alone.
+  Streams operator()(const Tensor& i, const Tensor& e, const Tensor& joined, const Segments& graphs,
+                     const Neighbourhood& near, const Biases& bias, const std::array<bool, 4>& parts) const;
   std::array<bool, 4> attentions() const { return parts_; }
   /// Of one node. `equ_learns`: the vectors that come in depend on parameters. `times`: how often a layer calls it.
   Work work(const Around& around, bool equ_learns, double times) const;
@@ -56,8 +62,8 @@ class StreamAttention : public Module {
   Normaliser normaliser_;
   double dropout_;
   std::array<bool, 4> parts_;
-  std::array<StreamPart, 4> maps_;  // which maps of inv and equ each reads
-  std::shared_ptr<Linear> inv_, equ_;
+  std::array<StreamPart, 4> maps_;  // which maps each reads: of inv, of equ, then of joined
+  std::shared_ptr<Linear> inv_, equ_, joined_;
   std::array<std::shared_ptr<Linear>, 2> out_;
 };
 

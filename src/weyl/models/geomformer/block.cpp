@@ -156,11 +156,10 @@ Streams Block::sum(const Streams& streams, const Streams& add, const Segments& g
   return result;
 }
 
-Streams Block::operator()(Streams streams, const Segments& graphs, const Neighbourhood& near,
-                          const Tensor& shared_bias) const {
+Streams Block::operator()(Streams streams, const Streams& read, const Tensor& joined, const Segments& graphs,
+                          const Neighbourhood& near, const Tensor& shared_bias) const {
   if (messages_) {
-    const Streams x = before_(streams);
-    streams = sum(streams, (*messages_)(x.inv, x.equ, near), graphs);
+    streams = sum(streams, (*messages_)(read.inv, read.equ, near), graphs);
   } else {
     StreamAttention::Biases bias{shared_bias, shared_bias, shared_bias, shared_bias};
     for (size_t part = 0; part < bias_.size(); ++part) {
@@ -171,11 +170,12 @@ Streams Block::operator()(Streams streams, const Segments& graphs, const Neighbo
     const bool parallel = options_.order == Order::parallel;
     const auto all = attention_->attentions();
     const std::array<bool, 4> self{all[0], false, all[2], false}, cross{false, all[1], false, all[3]};
-    const Streams x = before_(streams);
-    streams = sum(streams, (*attention_)(x.inv, x.equ, graphs, near, bias, parallel ? all : self), graphs);
+    const auto attended = [&](const Streams& x, const std::array<bool, 4>& parts) {
+      return sum(streams, (*attention_)(x.inv, x.equ, joined, graphs, near, bias, parts), graphs);
+    };
+    streams = attended(read, parallel ? all : self);
     if (!parallel) {
-      const Streams y = before_(streams);
-      streams = sum(streams, (*attention_)(y.inv, y.equ, graphs, near, bias, cross), graphs);
+      streams = attended(before_(streams), cross);
     }
   }
   if (!gated_ && !mixing_) {

@@ -66,9 +66,13 @@ Tensor drop_vectors(const Tensor& x, double rate);
 class Block : public Module {
  public:
   explicit Block(const Options& options);
-  /// `shared_bias` (E, H) or undefined.
-  StreamAttention::Streams operator()(StreamAttention::Streams streams, const Segments& graphs,
-                                      const Neighbourhood& near, const Tensor& shared_bias) const;
+  /// What its first interaction reads of the streams.
+  StreamAttention::Streams normed(const StreamAttention::Streams& streams) const { return before_(streams); }
+  /// `read`: normed(streams). `joined` (N, 3, 2 d): the vectors that the same layer of both towers reads, side by side, or
+  /// undefined but with towers = joined. `shared_bias` (E, H) or undefined.
+  StreamAttention::Streams operator()(StreamAttention::Streams streams, const StreamAttention::Streams& read,
+                                      const Tensor& joined, const Segments& graphs, const Neighbourhood& near,
+                                      const Tensor& shared_bias) const;
   /// Of one node. `equ_learns`: the vectors that come in depend on parameters.
   Work work(const Around& around, bool equ_learns) const;
   Work work_of_bias(const Around& around) const;  // of its own ones, which `work` leaves out

@@ -64,10 +64,11 @@ Geomformer::Geomformer(const Options& given, const Interface& interface)
     bias_ =
         child("bias", std::make_shared<StructuralBias>(options.kernels, options.heads, options.bias_heads));
   }
-  if (options.velocity_tower) {
+  if (options.towers != Towers::one) {
     require<ConfigError>(
         columns.vector_count() > 0,
-        "model.geomformer.velocity_tower: needs a vector feature of the nodes, the data have none");
+        "model.geomformer.towers: a second one needs a vector feature of the nodes, the data "
+        "have none");
     towers_.push_back(tower("position.", true, false));
     towers_.push_back(tower("velocity.", false, true));
   } else {
@@ -104,24 +105,37 @@ Geomformer::Tower Geomformer::tower(const std::string& prefix, bool positions, b
   return made;
 }
 
-StreamAttention::Streams Geomformer::run(const Tower& tower, const Points& points, const Neighbourhood& near,
+StreamAttention::Streams Geomformer::run(const Points& points, const Neighbourhood& near,
                                          const Tensor& bias) const {
-  StreamAttention::Streams streams = (*tower.embedding)(points, interface, near);
-  for (const auto& layer : tower.layers) {
-    streams = (*layer)(streams, points.graphs, near, bias);
+  std::vector<StreamAttention::Streams> streams, read(towers_.size());
+  for (const Tower& tower : towers_) {
+    streams.push_back((*tower.embedding)(points, interface, near));
   }
-  return {tower.norm ? (*tower.norm)(streams.inv) : streams.inv,
-          tower.vector_norm ? (*tower.vector_norm)(streams.equ) : streams.equ};
+  for (size_t layer = 0; layer < towers_[0].layers.size(); ++layer) {
+    for (size_t t = 0; t < towers_.size(); ++t) {
+      read[t] = towers_[t].layers[layer]->normed(streams[t]);
+    }
+    const Tensor joined =
+        options.towers == Towers::joined ? at::cat({read[0].equ, read[1].equ}, -1) : Tensor();
+    for (size_t t = 0; t < towers_.size(); ++t) {
+      const Block& block = *towers_[t].layers[layer];
+      streams[t] = block(streams[t], read[t], joined, points.graphs, near, bias);
+    }
+  }
+  for (size_t t = 0; t < towers_.size(); ++t) {
+    const auto& [inv, equ] = streams[t];
+    const Tower& tower = towers_[t];
+    streams[t] = {tower.norm ? (*tower.norm)(inv) : inv, tower.vector_norm ? (*tower.vector_norm)(equ) : equ};
+  }
+  return towers_.size() == 1 ? streams[0]
+                             : StreamAttention::Streams{at::cat({streams[0].inv, streams[1].inv}, -1),
+                                                        at::cat({streams[0].equ, streams[1].equ}, -1)};
 }
 
 Named Geomformer::once(const Points& points) const {
   const Neighbourhood near = (*geometry_)(points);
   const Tensor bias = bias_ ? (*bias_)(near) : Tensor();
-  StreamAttention::Streams streams = run(towers_[0], points, near, bias);
-  if (towers_.size() > 1) {
-    const StreamAttention::Streams second = run(towers_[1], points, near, bias);
-    streams = {at::cat({streams.inv, second.inv}, -1), at::cat({streams.equ, second.equ}, -1)};
-  }
+  const StreamAttention::Streams streams = run(points, near, bias);
   Named outputs;
   for (size_t i = 0; i < heads_.size(); ++i) {
     const Quantity& q = interface.outputs[i];

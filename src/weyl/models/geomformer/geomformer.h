@@ -15,16 +15,16 @@ namespace weyl::geomformer {
 /// Without a cut-off every node attends to every other of its graph, and cells are refused. With one, neighbours
 /// are all nodes within it; with input = local or zero also all their images in a cell, and energies of
 /// distant parts add up: a centroid (input = centroid, the default, or both) belongs to no lattice and to no
-/// part. With velocity_tower two nets of their own weights start from positions and from the vector feature
-/// `velocity`, share the structural bias and are read out together (the paper's N-body form).
+/// part. With two towers (Towers) nets of their own weights start from positions and from the vector
+/// features, share the structural bias and are read out together (the paper's N-body form).
 ///
 /// Outputs: scalars and vectors, pseudoscalars and axial vectors (head.h) of nodes, objects and graphs; those of
 /// graphs and objects are sums over nodes (extensive) or pooled (output_rows.h). With `rounds` the net runs again on positions moved by its node output of role `offset` or
 /// `point`, which adds up. Exact: O(3), translations, node order; the streams are even under reflections, so no
 /// pseudoscalars and no axial vectors as features.
 /// Where all outputs are scalars of the mlp head nobody reads the last layer's vectors: it has no parts that
-/// make them. Children: geometry, [bias], then start, layers.<i>, norm, vector_norm of the net (with
-/// velocity_tower twice: position.*, velocity.*), head.<output>.
+/// make them. Children: geometry, [bias], then start, layers.<i>, norm, vector_norm of the net (with two
+/// towers twice: position.*, velocity.*), head.<output>.
 class Geomformer : public PointsModel {
  public:
   using Options = geomformer::Options;
@@ -51,8 +51,8 @@ class Geomformer : public PointsModel {
     std::shared_ptr<VectorNorm> vector_norm;
   };
   Tower tower(const std::string& prefix, bool positions, bool features);
-  StreamAttention::Streams run(const Tower& tower, const Points& points, const Neighbourhood& near,
-                               const Tensor& bias) const;
+  /// The streams of all towers side by side, (N, t d) and (N, 3, t d).
+  StreamAttention::Streams run(const Points& points, const Neighbourhood& near, const Tensor& bias) const;
   Named once(const Points& points) const;
   void mode_changed() override { plan_.drop(); }
   Work work_of_biases() const;  // of a node and a round

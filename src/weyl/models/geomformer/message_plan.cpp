@@ -76,7 +76,7 @@ bool covers(const Options& o, const Interface& interface) {
                       outputs[0].kind == Kind::scalar && outputs[0].channels == 1;
   return energy && o.interaction == Interaction::messages && o.input == VectorInput::zero &&
          (o.norm == VectorNormLaw::none || !o.parts.equ_norm) && o.feed_forward != FeedForward::gated &&
-         !o.pair_embedding && !o.velocity_tower && o.rounds == 1 &&
+         !o.pair_embedding && o.towers == Towers::one && o.rounds == 1 &&
          input_columns(interface, "geomformer").vector_count() == 0;
 }
 

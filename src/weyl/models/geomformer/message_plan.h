@@ -27,7 +27,7 @@ class MessagePlan {
 };
 
 /// Null where there is no such plan: it covers messages (ET and PaiNN) from vectors of zero, without norms of vectors,
-/// gated feed-forward networks, pair_embedding, rounds and velocity_tower, and the one output of an extensive energy; no
+/// gated feed-forward networks, pair_embedding, rounds and two towers, and the one output of an extensive energy; no
 /// features that are vectors. Weights in float32 or float64 on the CPU.
 std::shared_ptr<const MessagePlan> message_plan(const Options& options, const Interface& interface,
                                                 const std::vector<Parameter>& parameters);

@@ -128,9 +128,10 @@ void fields(Fields& f, Options& o) {
     "how nodes become a graph, where the output does not grow with it: mean, or sum / typical nodes");
   f("parts", o.parts, "parts of a block, each of which can be left out");
   f("dropout", o.dropout, "rates of dropout in training");
-  f("velocity_tower", o.velocity_tower,
-    "a second pair of streams, which starts from the vector features of nodes (the paper's N-body form: "
-    "their velocity)");
+  f("towers", o.towers,
+    "one pair of streams that starts from positions and vector features alike; separate: a pair for each, read "
+    "out together (the paper's N-body form: positions and velocities); joined: where attention of each takes "
+    "its inner products of the vectors of both");
   f("rounds", o.rounds, "times the whole net runs, each from the positions that the last one gave", {1, 16});
 }
 
@@ -177,7 +178,9 @@ void check(const Options& o) {
        "jump at the cut-off");
   must(!messages || o.bias == BiasScope::none, "bias", "must be none with interaction = messages");
   must(o.smoothing == 0 || o.smoothing >= 1e-6, "smoothing", "must be 0 or at least 1e-6, got ", o.smoothing);
-  must(!messages || !o.velocity_tower, "velocity_tower", "needs interaction = attention");
+  must(!messages || o.towers == Towers::one, "towers", "must be one with interaction = messages");
+  must(o.towers != Towers::joined || o.order == Order::parallel, "towers",
+       "must be one or separate with order = sequential: joined towers meet once in a layer");
   must(!o.neighbour_embedding || messages, "neighbour_embedding", "needs interaction = messages");
   must(!o.shared_query ||
            ((o.parts.inv_self || !o.parts.inv_cross) && (o.parts.equ_self || !o.parts.equ_cross)),

@@ -102,6 +102,14 @@ constexpr auto names_of(Head) {
   return std::array<std::string_view, 2>{"mlp", "gated"};
 }
 
+/// Where positions and vector features of nodes (N-body: velocities) start: in one pair of streams; in a pair each, two
+/// towers of their own weights, which share the structural bias and are read out together (section 5.4); or in two towers
+/// that run layer by layer, where every inner product that attention takes is of the vectors of both (StreamAttention).
+enum class Towers { one, separate, joined };
+constexpr auto names_of(Towers) {
+  return std::array<std::string_view, 3>{"one", "separate", "joined"};
+}
+
 /// A smooth fall to zero at a distance. With input = local or zero it makes energies of distant parts add up
 /// and lets cells be periodic; the centroid of the default input would still tie all parts together.
 struct CutoffOptions {
@@ -154,7 +162,7 @@ struct Options {
   Pooling pooling = Pooling::mean;
   Parts parts;
   Dropout dropout;
-  bool velocity_tower = false;
+  Towers towers = Towers::one;
   int64_t rounds = 1;
 };
 void fields(Fields& f, Options& o);
