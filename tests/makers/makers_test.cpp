@@ -33,7 +33,7 @@ TEST(Makers, NameTheNearestOrAll) {
   EXPECT_EQ(message_of<ConfigError>([] { maker_named("nbdy"); }),
             "data make: there is no maker 'nbdy'; did you mean 'nbody'?");
   EXPECT_EQ(message_of<ConfigError>([] { maker_named("galaxies"); }),
-            "data make: there is no maker 'galaxies'; there are glyphs, lesions, molecules, nbody, phantoms, "
+            "data make: there is no maker 'galaxies'; there are conformers, glyphs, lesions, molecules, nbody, orbital_gaps, phantoms, "
             "planets, pose_sequences, rigid_bodies and solids");
 }
 

@@ -18,6 +18,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/to_device.h"
+#include "weyl/tasks/conformers.h"
 #include "weyl/tasks/error_law.h"
 #include "weyl/tasks/label_statistics.h"
 #include "weyl/tasks/test_time_rotations.h"
@@ -367,9 +368,10 @@ Step Property::step(Model& model, const Batch& batch, const LossShares& shares) 
 Named Property::predict(Model& model, const Batch& batch) const {
   const at::NoGradGuard no_grad;
   const Quantity all{.name = "targets", .level = Level::graph, .channels = count()};
-  const Tensor y =
-      mean_over_rotations(options_.test_time_rotations, batch.input, model.interface, all,
-                          [&](const Input& input) { return outputs_of(model, input).to(at::kDouble); });
+  const Tensor y = mean_over_conformers(batch, [&](const Input& conformer) {
+    return mean_over_rotations(options_.test_time_rotations, conformer, model.interface, all,
+                               [&](const Input& input) { return outputs_of(model, input).to(at::kDouble); });
+  });
   const Tensor r = references_of(batch.input, model.interface);
   return named(scales_.defined() ? y * scales_.to(y.device()) + r : y + r);
 }

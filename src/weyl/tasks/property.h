@@ -12,7 +12,7 @@ namespace weyl {
 ///   loss            mean over samples and targets of l((t - t*) / s), the law l of ErrorLaw, in the model's
 ///                   dtype; labels that are NaN are left out; references, targets and (of extensive targets, which
 ///                   the model gives in float64) differences in float64
-///   predicts        t, (B, 1) float64, averaged over the test-time rotations
+///   predicts        t, (B, 1) float64, averaged over the test-time rotations and the conformers (conformers.h)
 ///   metrics         mae (the headline) and rmse in the target's unit; of several targets mae_<name>,
 ///                   rmse_<name> in theirs, and the headline standardised_mae, the mean over targets of
 ///                   mae_<name> / s

@@ -252,7 +252,7 @@ FrameCollector::FrameCollector(FrameLayout layout, const FrameReader& reader, La
     label.given =
         label.keys.size() == 1 && std::ranges::find(layout_.optional, q.name) == layout_.optional.end();
     label.of_atoms = q.level == Level::node;
-    label.width = components(q.kind, 3);
+    label.width = q.channels * components(q.kind, 3);
     label.norm = std::ranges::any_of(layout_.properties,
                                      [&](const FrameProperty& p) { return p.norm && p.key == q.name; });
     labels_.push_back(std::move(label));
@@ -282,6 +282,9 @@ void FrameCollector::take_units() {
     if (q.name == "stress") {
       return asked && units_.stress == stress_unit_of(units_) ? energy_ / std::pow(length_, 3)
                                                               : factor_of(q.name, units_.stress, q.unit);
+    }
+    if (q.role == Role::point) {
+      return length_;
     }
     const std::string said(reader_->unit_of(q.name));
     return said.empty() || q.unit.empty() ? 1 : factor_of(q.name, said, q.unit);
@@ -510,7 +513,7 @@ Batch FrameCollector::take_batch(const Schema& schema) {
     if (find_quantity(schema.labels, q.name) == nullptr) {
       continue;
     }
-    std::vector<int64_t> shape{label.of_atoms ? n : b, 1};
+    std::vector<int64_t> shape{label.of_atoms ? n : b, q.channels};
     if (q.kind == Kind::vector) {
       shape.push_back(3);
     }

@@ -143,4 +143,38 @@ void require_effects(const Qm9DataOptions& options);
 Schema declared_schema(const Qm9DataOptions& options);
 Splits open_set(const Qm9DataOptions& options, Keep keep = Keep{});
 
+/// The two splits of Molecule3D: drawn at random, or by the scaffolds of molecules, which then differ between the splits.
+enum class Molecule3dSplit { random, scaffold };
+constexpr auto names_of(Molecule3dSplit) {
+  return std::array<std::string_view, 2>{"random", "scaffold"};
+}
+
+/// 3.9 million molecules in geometries of density-functional theory (data/atoms/molecule3d.h). Labels are homo, lumo,
+/// homolumogap (eV) and scf_energy. The molecules stay on disk.
+struct Molecule3dDataOptions {
+  static constexpr const char* name_in_config = "molecule3d";
+  std::string path = "data/molecule3d";
+  Molecule3dSplit split = Molecule3dSplit::random;
+  std::vector<std::string> elements;       // as for molecules
+  int64_t train = 0, valid = 0, test = 0;  // the first molecules of each list; 0: all
+};
+void fields(Fields& f, Molecule3dDataOptions& o);
+Schema declared_schema(const Molecule3dDataOptions& options);
+Splits open_set(const Molecule3dDataOptions& options);
+
+/// 3.7 million molecules with the gap between HOMO and LUMO, as conformers (data/atoms/pcqm4mv2.h). A sample is a molecule at
+/// one of its conformers: the first, or in training one that is drawn anew in each epoch. Labels are `gap` (eV),
+/// `conformers` (N, C, 3), the places of all, over which tasks average predictions, and in the training split `relaxed` (N, 1, 3),
+/// the places of density-functional theory. The splits are train, valid and test-dev. The molecules stay on disk.
+struct Pcqm4mv2DataOptions {
+  static constexpr const char* name_in_config = "pcqm4mv2";
+  std::string path = "data/pcqm4mv2";
+  int64_t conformers = 8;                  // C
+  std::vector<std::string> elements;       // as for molecules
+  int64_t train = 0, valid = 0, test = 0;  // the first molecules of each list; 0: all
+};
+void fields(Fields& f, Pcqm4mv2DataOptions& o);
+Schema declared_schema(const Pcqm4mv2DataOptions& options);
+Splits open_set(const Pcqm4mv2DataOptions& options);
+
 }  // namespace weyl
