@@ -31,8 +31,8 @@ class OrbitalGaps : public testing::Test {
       GTEST_SKIP() << "no xtb library, or no RDKit in this build";
     }
   }
-  std::string made(GapFiles files) const {
-    const OrbitalGapsMakerOptions o{.files = files, .molecules = 8, .conformers = 2, .valid = 0.25, .test = 0.25};
+  std::string made() const {
+    const OrbitalGapsMakerOptions o{.molecules = 8, .conformers = 2, .valid = 0.25, .test = 0.25};
     EXPECT_TRUE(make_orbital_gaps(o, folder_ / "made"));
     return folder_ / "made";
   }
@@ -45,11 +45,11 @@ std::vector<int> composition(const AtomsFrame& frame) {
   return numbers;
 }
 
-TEST_F(OrbitalGaps, AsPcqm4mv2) {
-  const Pcqm4mv2Files files(made(GapFiles::pcqm4mv2), 2);
+void expect_pcqm4mv2(const std::string& folder) {
+  const Pcqm4mv2Files files(folder, 2);
   const auto frames = frames_of(*files.open());
   ASSERT_EQ(frames.size(), 8);
-  const auto geometries = read(folder_ / "made/pcqm4m-v2-train.sdf");
+  const auto geometries = read(folder + "/pcqm4m-v2-train.sdf");
   EXPECT_EQ(files.splits().at("train").size(), geometries.size());
   for (size_t i = 0; i < frames.size(); ++i) {
     EXPECT_EQ(frames[i].column(relaxed_column) != nullptr, i < geometries.size());
@@ -61,8 +61,7 @@ TEST_F(OrbitalGaps, AsPcqm4mv2) {
   EXPECT_NEAR(real(frames[0], "gap"), point.lumo - point.homo, 2e-3);
 }
 
-TEST_F(OrbitalGaps, AsMolecule3d) {
-  const std::string folder = made(GapFiles::molecule3d);
+void expect_molecule3d(const std::string& folder) {
   const auto frames = frames_of(*open_molecule3d(folder));
   ASSERT_EQ(frames.size(), 8);
   std::set<std::vector<int>> train, others;
@@ -82,9 +81,13 @@ TEST_F(OrbitalGaps, AsMolecule3d) {
     EXPECT_NEAR(real(frame, "homolumogap"), real(frame, "lumo") - real(frame, "homo"), 1e-12);
     EXPECT_GT(real(frame, "homolumogap"), 0.5);
   }
-  EXPECT_NE(message_of<ConfigError>([&] {
-              make_orbital_gaps({.files = GapFiles::molecule3d, .molecules = 8}, folder);
-            }).find("combined_mols_0_to_8.sdf"),
+}
+
+TEST_F(OrbitalGaps, AsFilesOfBothSets) {
+  const std::string folder = made();
+  expect_pcqm4mv2(folder);
+  expect_molecule3d(folder);
+  EXPECT_NE(message_of<ConfigError>([&] { make_orbital_gaps({.molecules = 8}, folder); }).find("data.csv.gz"),
             std::string::npos);
 }
 

@@ -18,6 +18,7 @@
 #include "weyl/core/check.h"
 #include "weyl/ops/edges/edges.h"
 #include "weyl/ops/segment.h"
+#include "weyl/tasks/conformers.h"
 #include "weyl/tasks/label_statistics.h"
 #include "weyl/tasks/relaxation_errors.h"
 
@@ -377,7 +378,11 @@ Step Relaxation::step(Model& model, const Batch& batch, const LossShares& shares
 
 Named Relaxation::predict(Model& model, const Batch& batch) const {
   const at::NoGradGuard no_grad;
-  return named(answer(model, batch.input), batch.input);
+  Answer found = answer(model, batch.input);
+  if (found.number.defined() && batch.labels.contains(conformers_label)) {
+    found.number = mean_over_conformers(batch, [&](const Input& input) { return answer(model, input).number; });
+  }
+  return named(found, batch.input);
 }
 
 std::unique_ptr<Meter> Relaxation::meter(const Interface& model) const {

@@ -31,7 +31,8 @@ namespace weyl {
 /// (1 when `normalise` is off: it is one number without a mean, so that nothing has a direction of its own). The weights
 /// go linearly from their start to their end while the training goes on.
 ///
-/// A type that the training set had not is refused (ShapeError). Predicts t, (B, 1), d under the name `displacement`, (N, 1, 3), and `relaxed`, the place, (N, 1, 3), float64.
+/// A type that the training set had not is refused (ShapeError). Predicts t, (B, 1), averaged
+/// over the conformers where the batch has them (conformers.h), d under the name `displacement`, (N, 1, 3), and `relaxed`, the place, (N, 1, 3), float64.
 /// Metrics: RelaxationErrors.
 class Relaxation : public Task {
  public:

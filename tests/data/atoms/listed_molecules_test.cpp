@@ -80,6 +80,47 @@ TEST(ListedMolecules, ConformersAreDrawnForEachEpoch) {
   EXPECT_EQ(all, (std::set<int64_t>{0, 1, 2}));
 }
 
+/// The root mean square distance of the input to the label `relaxed`, which lies on it, of one molecule.
+double distance_to_relaxed(const Batch& batch) {
+  return (points_of(batch).positions.unsqueeze(1) - batch.labels.at("relaxed")).square().sum(2).mean().sqrt().item<double>();
+}
+
+TEST(ListedMolecules, TrainingStandsWhereTheMixtureSays) {
+  const auto distances = [](ConformerMixture mixture) {
+    const Splits splits =
+        open_splits({Pcqm4mv2DataOptions{.path = fixtures + "pcqm4mv2", .conformers = 3, .mixture = mixture}});
+    const std::vector<int64_t> second{1};
+    std::vector<double> found;
+    for (int64_t epoch = 0; epoch < 40; ++epoch) {
+      found.push_back(distance_to_relaxed(splits.train->augmented(second, second, {3, epoch})));
+    }
+    std::ranges::sort(found);
+    return found;
+  };
+  const auto plain = distances({}), relaxed = distances({.relaxed = 1, .noise = 0}), noisy = distances({.relaxed = 1, .noise = 0.2}),
+             middle = distances({.middle = 1, .noise = 0}), all = distances({.relaxed = 0.5, .middle = 0.25, .noise = 0});
+  EXPECT_LT(relaxed.back(), 1e-6);
+  EXPECT_NEAR(noisy[20], 0.3, 0.1);  // three coordinates, less what the alignment takes
+  EXPECT_GT(plain.back(), 5e-3);
+  EXPECT_LT(middle.back(), 0.61 * plain.back());
+  EXPECT_GT(middle.back(), 0.39 * plain.front());
+  EXPECT_LT(all[9], 1e-6);
+  EXPECT_GT(all[36], 0.39 * plain.front());
+}
+
+/// The label lies on the input however that was drawn, as a molecule and not as its mirror image.
+TEST(ListedMolecules, RelaxedPlacesAreOnTheInput) {
+  const Splits splits = open_splits({Pcqm4mv2DataOptions{.path = fixtures + "pcqm4mv2", .conformers = 3}});
+  const std::vector<int64_t> all{0, 1, 2};
+  const Batch batch = splits.train->batch(all);
+  const Tensor places = points_of(batch).positions, relaxed = batch.labels.at("relaxed").squeeze(1);
+  for (size_t b = 0; b < 3; ++b) {
+    const int64_t begin = points_of(batch).graphs.offsets[b], end = points_of(batch).graphs.offsets[b + 1];
+    EXPECT_TRUE(at::allclose(places.slice(0, begin, end).mean(0), relaxed.slice(0, begin, end).mean(0), 0, 1e-9));
+  }
+  EXPECT_LT(distance_to_relaxed(batch), 0.2);
+}
+
 /// The same molecules again and again, as files of any size.
 void write_molecules(const Folder& folder, int64_t times) {
   std::ofstream sdf(folder / text("combined_mols_0_to_", 5 * times, ".sdf")), table(folder / "properties.csv"),

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "weyl/algebra/lie/kabsch.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/data/atoms/molecule3d.h"
@@ -13,13 +14,68 @@
 namespace weyl {
 namespace {
 
-/// Some molecules of a set whose label `conformers` has the places of each, with the labels of their schema alone. In training
-/// a molecule is at one of its conformers, drawn with equal chances for each epoch; else at the first.
+using Places = std::vector<Vector3>;
+
+/// The places of some atoms among several of each, (N, count, 3): those of one conformer.
+Places places_of(const Tensor& all, int64_t which, int64_t begin, int64_t end) {
+  const int64_t count = all.size(1);
+  const auto* from = all.const_data_ptr<double>();
+  Places places;
+  for (int64_t i = begin; i < end; ++i) {
+    const double* x = from + 3 * (i * count + which);
+    places.push_back({x[0], x[1], x[2]});
+  }
+  return places;
+}
+
+void put(const Places& places, Tensor& to, int64_t begin) {
+  std::copy_n(places.front().data(), 3 * places.size(), to.mutable_data_ptr<double>() + 3 * begin);
+}
+
+Places moved(Places places, const RigidFit& fit) {
+  for (Vector3& x : places) {
+    x = fit(x);
+  }
+  return places;
+}
+
+/// Some molecules of a set whose label `conformers` has the places of each, with the labels of their schema alone. The label
+/// `relaxed` is moved onto the input by the rotation and translation that bring it nearest (kabsch).
 class ConformersPart : public Subset {
  public:
-  using Subset::Subset;
+  ConformersPart(std::shared_ptr<const Dataset> all, std::vector<int64_t> samples, Schema schema,
+                 const ConformerMixture& mixture)
+      : Subset(std::move(all), std::move(samples), std::move(schema)), mixture_(mixture) {}
 
+  /// Each molecule at its first conformer.
   Batch batch(std::span<const int64_t> indices) const override {
+    Batch batch = given(indices);
+    align(batch);
+    return batch;
+  }
+
+  /// Each molecule where ConformerMixture says, drawn anew in each epoch.
+  Batch augmented(std::span<const int64_t> indices, std::span<const int64_t> /*partners*/,
+                  const Draw& draw) const override {
+    Batch batch = given(indices);
+    auto& points = std::get<Points>(batch.input);
+    const Tensor& conformers = batch.labels.at(conformers_column);
+    const auto relaxed = batch.labels.find(relaxed_column);
+    for (size_t b = 0; b < indices.size(); ++b) {
+      Stream stream(draw.seed, "conformer",
+                    {static_cast<uint64_t>(draw.epoch), static_cast<uint64_t>(sample(indices[b]))});
+      const int64_t begin = points.graphs.offsets[b], end = points.graphs.offsets[b + 1];
+      const Places conformer = places_of(conformers, stream.below(conformers.size(1)), begin, end);
+      const Places target = relaxed == batch.labels.end() ? Places() : places_of(relaxed->second, 0, begin, end);
+      const bool known = !target.empty() && !std::isnan(target[0][0]);
+      put(known ? mixed(conformer, target, stream) : conformer, points.positions, begin);
+    }
+    align(batch);
+    return batch;
+  }
+
+ private:
+  Batch given(std::span<const int64_t> indices) const {
     Batch batch = Subset::batch(indices);
     std::erase_if(batch.labels, [&](const auto& label) {
       return find_quantity(schema().labels, label.first) == nullptr;
@@ -27,31 +83,55 @@ class ConformersPart : public Subset {
     return batch;
   }
 
-  Batch augmented(std::span<const int64_t> indices, std::span<const int64_t> /*partners*/,
-                  const Draw& draw) const override {
-    Batch given = batch(indices);
-    auto& points = std::get<Points>(given.input);
-    const Tensor& all = given.labels.at(conformers_column);
-    const int64_t count = all.size(1);
-    const auto* from = all.const_data_ptr<double>();
-    auto* to = points.positions.mutable_data_ptr<double>();
-    for (size_t b = 0; b < indices.size(); ++b) {
-      Stream stream(draw.seed, "conformer",
-                    {static_cast<uint64_t>(draw.epoch), static_cast<uint64_t>(sample(indices[b]))});
-      const int64_t drawn = stream.below(count);
-      for (int64_t i = points.graphs.offsets[b]; i < points.graphs.offsets[b + 1]; ++i) {
-        std::copy_n(from + 3 * (i * count + drawn), 3, to + 3 * i);
+  Places mixed(const Places& conformer, const Places& target, Stream& stream) const {
+    const double which = stream.uniform();
+    if (which >= mixture_.relaxed + mixture_.middle) {
+      return conformer;
+    }
+    Places noisy = target;
+    for (Vector3& x : noisy) {
+      for (double& coordinate : x) {
+        coordinate += mixture_.noise * stream.normal();
       }
     }
-    return given;
+    if (which < mixture_.relaxed) {
+      return noisy;
+    }
+    const double share = 0.4 + 0.2 * stream.uniform();
+    const Places near = moved(conformer, kabsch(conformer, noisy));
+    for (size_t i = 0; i < noisy.size(); ++i) {
+      for (size_t d = 0; d < 3; ++d) {
+        noisy[i][d] = share * near[i][d] + (1 - share) * noisy[i][d];
+      }
+    }
+    return noisy;
   }
+
+  static void align(Batch& batch) {
+    const auto relaxed = batch.labels.find(relaxed_column);
+    if (relaxed == batch.labels.end()) {
+      return;
+    }
+    const auto& points = std::get<Points>(batch.input);
+    const Tensor input = points.positions.unsqueeze(1);
+    for (size_t b = 0; b + 1 < points.graphs.offsets.size(); ++b) {
+      const int64_t begin = points.graphs.offsets[b], end = points.graphs.offsets[b + 1];
+      const Places target = places_of(relaxed->second, 0, begin, end);
+      if (!std::isnan(target[0][0])) {
+        put(moved(target, kabsch(target, places_of(input, 0, begin, end))), relaxed->second, begin);
+      }
+    }
+  }
+
+  ConformerMixture mixture_;
 };
 
 /// The part of a set that a list names; null for an empty one. `nodes` is the mean number of atoms of the training split,
 /// 0: this is it.
-template <class Part>
+template <class Part, class... Options>
 std::shared_ptr<const Dataset> listed(const std::shared_ptr<const Dataset>& all, std::vector<int64_t> samples,
-                                      double& nodes, const std::vector<std::string>& without = {}) {
+                                      double& nodes, const std::vector<std::string>& without = {},
+                                      const Options&... options) {
   if (samples.empty()) {
     return nullptr;
   }
@@ -63,7 +143,7 @@ std::shared_ptr<const Dataset> listed(const std::shared_ptr<const Dataset>& all,
     }
   }
   schema.interface.typical_nodes = nodes;
-  return std::make_shared<Part>(all, std::move(samples), std::move(schema));
+  return std::make_shared<Part>(all, std::move(samples), std::move(schema), options...);
 }
 
 void require_folder(const std::string& path) {
@@ -123,9 +203,9 @@ Splits open_set(const Pcqm4mv2DataOptions& o) {
       answers ? measured : std::vector<std::string>{relaxed_column, "gap"};
   double nodes = 0;
   Splits splits;
-  splits.train = listed<ConformersPart>(all, std::move(parts[0]), nodes);
-  splits.valid = listed<ConformersPart>(all, std::move(parts[1]), nodes, measured);
-  splits.test = listed<ConformersPart>(all, std::move(parts[2]), nodes, asked);
+  splits.train = listed<ConformersPart>(all, std::move(parts[0]), nodes, {}, o.mixture);
+  splits.valid = listed<ConformersPart>(all, std::move(parts[1]), nodes, measured, o.mixture);
+  splits.test = listed<ConformersPart>(all, std::move(parts[2]), nodes, asked, o.mixture);
   return splits;
 }
 

@@ -145,6 +145,21 @@ void fields(Fields& f, Molecule3dDataOptions& o) {
   listed_counts(f, o);
 }
 
+void fields(Fields& f, ConformerMixture& o) {
+  f("relaxed", o.relaxed, "share of the training samples at the relaxed geometry with noise", {0, 1});
+  f("middle", o.middle, "share midway between such a place and a conformer; the rest are conformers", {0, 1});
+  f("noise", o.noise, "standard deviation of the noise of each coordinate, in Angstrom", {0, 10});
+}
+
+void require_effects(const Pcqm4mv2DataOptions& o) {
+  require<ConfigError>(o.mixture.relaxed + o.mixture.middle <= 1 + 1e-12,
+                       "data.pcqm4mv2.mixture: relaxed and middle must add up to at most 1, got ", o.mixture.relaxed,
+                       " and ", o.mixture.middle);
+  const Conditional noise{"noise", o.mixture.relaxed + o.mixture.middle > 0,
+                          "with relaxed = 0 and middle = 0, no training sample near its relaxed geometry"};
+  refuse_unused("data.pcqm4mv2.mixture", o.mixture, ConformerMixture{}, {&noise, 1});
+}
+
 void fields(Fields& f, Pcqm4mv2DataOptions& o) {
   f("path", o.path,
     "folder of data.csv.gz, split_dict.pt (or split_dict.json), pcqm4m-v2-train.sdf, and conformers.sdf, which `weyl data "
@@ -152,6 +167,7 @@ void fields(Fields& f, Pcqm4mv2DataOptions& o) {
   f("conformers", o.conformers,
     "of each molecule: in training one of them is drawn anew in each epoch, and predictions are averaged over all",
     {1, 1000});
+  f("mixture", o.mixture, "where training samples stand, with their relaxed geometries at hand");
   listed_counts(f, o);
 }
 

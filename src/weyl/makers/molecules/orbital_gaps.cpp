@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -25,9 +26,8 @@
 namespace weyl {
 
 void fields(Fields& f, OrbitalGapsMakerOptions& o) {
-  f("files", o.files, "whose files are written");
   f("molecules", o.molecules, "in all splits", {8, 1e5});
-  f("conformers", o.conformers, "of each molecule, for pcqm4mv2", {1, 1000});
+  f("conformers", o.conformers, "of each molecule", {1, 1000});
   f("valid", o.valid, "fraction of the molecules for validation", {0, 1});
   f("test", o.test, "fraction of the molecules for testing", {0, 1});
   f("seed", o.seed, "of the streams of random numbers", {0, 9.2e18});
@@ -42,7 +42,7 @@ MakerPlan plan_of(const OrbitalGapsMakerOptions& o) {
 
 namespace {
 
-constexpr double kLargestForce = 0.03;  // eV/A
+constexpr double kLargestForce = 0.05;  // eV/A
 constexpr int64_t kMostSteps = 2000;
 
 struct GapMolecule {
@@ -58,7 +58,7 @@ std::optional<GapMolecule> gap_molecule(const std::string& smiles, int64_t confo
   GapMolecule molecule{smiles, conformers_of_smiles(smiles, conformers, seed, 1), {}, {}};
   molecule.relaxed = molecule.conformers.front();
   try {
-    Xtb xtb(molecule.relaxed.numbers, {});
+    Xtb xtb(molecule.relaxed.numbers, {.accuracy = 1});
     auto relaxed = relax([&](std::span<const double> x) { return xtb(x); }, molecule.relaxed.positions,
                          kLargestForce, kMostSteps, [&] { return stopped.load(); });
     molecule.relaxed.positions = std::move(relaxed.positions);
@@ -95,9 +95,10 @@ SplitIndices split_by_composition(const std::vector<GapMolecule>& molecules, con
   return parts;
 }
 
-std::string lists_text(std::span<const std::pair<std::string, std::vector<int64_t>>> lists) {
+std::string lists_text(const SplitIndices& parts, const char* test) {
   std::string json = "{";
-  for (const auto& [name, samples] : lists) {
+  for (const auto& [name, list] : {std::pair{"train", &parts.train}, {"valid", &parts.valid}, {test, &parts.test}}) {
+    const std::vector<int64_t>& samples = *list;
     json += text(json.size() > 1 ? ", \"" : "\"", name, "\": [");
     for (size_t i = 0; i < samples.size(); ++i) {
       json += text(i > 0 ? ", " : "", samples[i]);
@@ -143,8 +144,7 @@ Texts as_pcqm4mv2(const std::vector<const GapMolecule*>& molecules, const SplitI
   }
   const auto packed = gzip(std::as_bytes(std::span(table)), "data.csv.gz");
   return {{"data.csv.gz", std::string(reinterpret_cast<const char*>(packed.data()), packed.size())},
-          {"split_dict.json", lists_text(std::vector<std::pair<std::string, std::vector<int64_t>>>{
-                                  {"train", parts.train}, {"valid", parts.valid}, {"test-dev", parts.test}})},
+          {"split_dict.json", lists_text(parts, "test-dev")},
           {"pcqm4m-v2-train.sdf", relaxed},
           {"conformers.sdf", conformers}};
 }
@@ -163,16 +163,12 @@ Texts as_molecule3d(const std::vector<const GapMolecule*>& molecules, const Spli
     table += "\n";
     append_sdf(relaxed, molecules[i]->relaxed);
   }
-  const auto lists = [](const SplitIndices& of) {
-    return lists_text(std::vector<std::pair<std::string, std::vector<int64_t>>>{
-        {"train", of.train}, {"valid", of.valid}, {"test", of.test}});
-  };
   const SplitIndices random = random_split(static_cast<int64_t>(molecules.size()),
                                            {.train = 1 - o.valid - o.test, .valid = o.valid, .seed = o.seed});
   return {{text("combined_mols_0_to_", molecules.size(), ".sdf"), relaxed},
           {"properties.csv", table},
-          {"random_split_inds.json", lists(random)},
-          {"scaffold_split_inds.json", lists(parts)}};
+          {"random_split_inds.json", lists_text(random, "test")},
+          {"scaffold_split_inds.json", lists_text(parts, "test")}};
 }
 
 }  // namespace
@@ -181,15 +177,13 @@ bool make_orbital_gaps(const OrbitalGapsMakerOptions& o, const std::string& fold
   require_xtb();
   require<ConfigError>(o.valid + o.test < 1, "orbital_gaps: valid and test must leave molecules for training, got ", o.valid,
                        " and ", o.test);
-  const bool pcqm = o.files == GapFiles::pcqm4mv2;
   NewFiles files;
-  for (const std::string& name :
-       pcqm ? std::vector<std::string>{"data.csv.gz", "split_dict.json", "pcqm4m-v2-train.sdf", "conformers.sdf"}
-            : std::vector<std::string>{text("combined_mols_0_to_", o.molecules, ".sdf"), "properties.csv",
-                                       "random_split_inds.json", "scaffold_split_inds.json"}) {
+  for (const std::string& name : {std::string("data.csv.gz"), std::string("split_dict.json"), std::string("pcqm4m-v2-train.sdf"),
+                                  std::string("conformers.sdf"), text("combined_mols_0_to_", o.molecules, ".sdf"),
+                                  std::string("properties.csv"), std::string("random_split_inds.json"),
+                                  std::string("scaffold_split_inds.json"), std::string("orbital_gaps.toml")}) {
     files.add((std::filesystem::path(folder) / name).string());
   }
-  files.add((std::filesystem::path(folder) / "orbital_gaps.toml").string());
   const auto smiles = small_molecules();
   const auto there = static_cast<int64_t>(smiles.size());
   require<ConfigError>(o.molecules <= there, "orbital_gaps: molecules must be at most ", there, ", got ", o.molecules);
@@ -203,7 +197,7 @@ bool make_orbital_gaps(const OrbitalGapsMakerOptions& o, const std::string& fold
       const int64_t which = order[static_cast<size_t>(next + i)];
       const uint64_t seed = Stream(static_cast<uint64_t>(o.seed), "gaps conformers", {static_cast<uint64_t>(which)}).bits();
       made[static_cast<size_t>(i)] =
-          gap_molecule(smiles[static_cast<size_t>(which)], pcqm ? o.conformers : 1, seed, stopped);
+          gap_molecule(smiles[static_cast<size_t>(which)], o.conformers, seed, stopped);
     });
     if (!whole) {
       return false;
@@ -222,7 +216,8 @@ bool make_orbital_gaps(const OrbitalGapsMakerOptions& o, const std::string& fold
       sorted.push_back(&molecules[static_cast<size_t>(i)]);
     }
   }
-  Texts texts = pcqm ? as_pcqm4mv2(sorted, cut(parts)) : as_molecule3d(sorted, cut(parts), o);
+  Texts texts = as_pcqm4mv2(sorted, cut(parts));
+  std::ranges::move(as_molecule3d(sorted, cut(parts), o), std::back_inserter(texts));
   OrbitalGapsMakerOptions said = o;
   said.threads = 0;
   texts.emplace_back("orbital_gaps.toml", write_toml([&](Fields& f) { fields(f, said); }) + "\n");
