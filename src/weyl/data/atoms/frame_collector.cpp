@@ -18,6 +18,7 @@
 #include "weyl/core/units.h"
 #include "weyl/data/atoms/atom_inputs.h"
 #include "weyl/data/atoms/frame_checks.h"
+#include "weyl/data/atoms/molecular_graph.h"
 #include "weyl/data/atoms/potential_keys.h"
 #include "weyl/data/atoms/stress_tensor.h"
 
@@ -362,6 +363,10 @@ void FrameCollector::add_atoms(const AtomsFrame& frame) {
     }
     types_.push_back(type);
   }
+  if (layout_.graph) {
+    require<DataError>(!frame.bonds.empty() || frame.size() == 1, where(), ": must have bonds, of which the model is told, has none");
+    append_graph(frame, inputs_, pairs_);
+  }
 }
 
 /// Notes atoms that overlap, once, and units that the file says in words nobody reads.
@@ -491,6 +496,10 @@ Batch FrameCollector::take_batch(const Schema& schema) {
     points.types = at::empty({n}, at::kLong);
     std::copy(types_.begin(), types_.end(), points.types.mutable_data_ptr<int64_t>());
   }
+  if (layout_.graph) {
+    points.scalars = tensor_of(inputs_, {n, degree_channels});
+    points.pairs = tensor_of(pairs_, {points.graphs.pairs(), bond_channels + path_channels});
+  }
   if (periodic_) {
     points.cell = tensor_of(cells_, {b, 3, 3});
     points.pbc = at::empty({b, 3}, at::kBool);
@@ -539,6 +548,7 @@ void FrameCollector::forget() {
   sizes_.clear();
   types_.clear();
   inputs_.clear();
+  pairs_.clear();
   config_types_.clear();
   positions_.clear();
   cells_.clear();

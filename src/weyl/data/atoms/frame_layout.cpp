@@ -10,6 +10,7 @@
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
 #include "weyl/data/atoms/atom_inputs.h"
+#include "weyl/data/atoms/molecular_graph.h"
 #include "weyl/data/atoms/molecule3d.h"
 #include "weyl/data/atoms/pcqm4mv2.h"
 #include "weyl/data/atoms/potential_keys.h"
@@ -120,6 +121,7 @@ FrameLayout layout_of(const Qm9DataOptions& o) {
 
 FrameLayout layout_of(const Molecule3dDataOptions& o) {
   FrameLayout layout{.option = "data.molecule3d", .elements = o.elements, .config_type = config_type_label};
+  layout.graph = o.graph;
   layout.potential = false;
   for (const Molecule3dColumn& column : molecule3d_columns) {
     layout.properties.push_back(
@@ -133,6 +135,7 @@ FrameLayout layout_of(const Molecule3dDataOptions& o) {
 
 FrameLayout layout_of(const Pcqm4mv2DataOptions& o) {
   FrameLayout layout{.option = "data.pcqm4mv2", .elements = o.elements, .config_type = config_type_label};
+  layout.graph = o.graph;
   layout.potential = false;
   layout.properties = {{"gap", "eV"}};
   const auto places = [](const char* name, int64_t count) {
@@ -167,11 +170,14 @@ FrameLayout as_told(FrameLayout layout, const Interface& model) {
   layout.told = true;
   layout.elements = model.elements;
   layout.features.clear();
-  layout.atom_inputs = false;
+  layout.atom_inputs = layout.graph = false;
+  const auto of_graph = graph_features();
   layout.states = states_told(layout.states, model, {});
   for (const Quantity& q : model.features) {
     if (q == atom_inputs()) {
       layout.atom_inputs = true;
+    } else if (std::ranges::find(of_graph, q) != of_graph.end()) {
+      layout.graph = true;
     } else if (std::ranges::find(layout.states, q.name, &FrameState::key) == layout.states.end()) {
       layout.features.push_back(q.name);
     }
@@ -189,6 +195,10 @@ Schema frames_schema(const FrameLayout& layout) {
     i.elements = symbols_of(layout);
   }
   i.types = static_cast<int64_t>(i.elements.size());
+  if (layout.graph) {
+    const auto of_graph = graph_features();
+    i.features.insert(i.features.end(), of_graph.begin(), of_graph.end());
+  }
   check_units(layout);
   std::set<std::string> known;
   for (const auto& symbol : i.elements) {

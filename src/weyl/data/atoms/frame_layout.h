@@ -30,6 +30,7 @@ struct FrameLayout {
   StressOrder stress_order = StressOrder::voigt;  // of stresses of six numbers
   bool told = false;                              // whether a model says the layout, and no labels are read
   bool atom_inputs = false;                       // whether atoms are told by atom_inputs.h, and not by types
+  bool graph = false;                             // whether bonds are told too, by molecular_graph.h
   bool potential = true;                          // whether energy, forces and stress are labels
   std::vector<std::string> features;
   std::vector<FrameState> states;

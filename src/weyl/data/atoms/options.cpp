@@ -128,6 +128,9 @@ namespace {
 
 template <class Options>
 void listed_counts(Fields& f, Options& o) {
+  f("graph", o.graph,
+    "the model is also told of the bonds: how many each atom has, of which kind those of a pair are, and how many lie "
+    "between them");
   f("elements", o.elements,
     "chemical symbols of the types, in their order; none: 100 types, one for each atomic number");
   f("train", o.train, "training molecules, the first of the list; 0: all", {0, 1e9});

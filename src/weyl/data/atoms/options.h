@@ -155,6 +155,7 @@ struct Molecule3dDataOptions {
   static constexpr const char* name_in_config = "molecule3d";
   std::string path = "data/molecule3d";
   Molecule3dSplit split = Molecule3dSplit::random;
+  bool graph = false;                      // whether the model is told of bonds (data/atoms/molecular_graph.h)
   std::vector<std::string> elements;       // as for molecules
   int64_t train = 0, valid = 0, test = 0;  // the first molecules of each list; 0: all
 };
@@ -181,6 +182,7 @@ struct Pcqm4mv2DataOptions {
   std::string path = "data/pcqm4mv2";
   int64_t conformers = 8;                  // C
   ConformerMixture mixture;
+  bool graph = false;                      // whether the model is told of bonds (data/atoms/molecular_graph.h)
   std::vector<std::string> elements;       // as for molecules
   int64_t train = 0, valid = 0, test = 0;  // the first molecules of each list; 0: all
 };
