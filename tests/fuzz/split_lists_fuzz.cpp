@@ -1,5 +1,5 @@
 #include "weyl/core/check.h"
-#include "weyl/data/base/split_lists.h"
+#include "weyl/data/atoms/split_lists.h"
 
 /// Lists of splits, as JSON and as torch.save writes them, are read, or refused with a DataError.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

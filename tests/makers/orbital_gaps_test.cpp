@@ -129,7 +129,8 @@ TEST_F(Conformers, OfATable) {
   // Parts, made by themselves and by any number of threads, are the whole.
   make({.first = 0, .count = 1, .threads = 2}, "parts");
   make({.first = 1, .count = 2}, "parts");
-  EXPECT_EQ(contents_of(folder_ / "parts/conformers-000000000.sdf") + contents_of(folder_ / "parts/conformers-000000001.sdf"),
+  EXPECT_EQ(contents_of(folder_ / "parts/conformers-000000000.sdf") +
+                contents_of(folder_ / "parts/conformers-000000001.sdf"),
             contents_of(folder_ / "all/conformers.sdf"));
   std::ofstream(folder_ / "table.csv") << "id,smiles\na,CCO\nb,C(\n";
   EXPECT_NE(message_of<DataError>([&] {

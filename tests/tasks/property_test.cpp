@@ -265,7 +265,8 @@ TEST(Property, AveragesOverConformers) {
   const auto& points = std::get<Points>(batch.input);
   const auto spread_about = [&](const Input& input) {
     const auto& p = std::get<Points>(input);
-    const Tensor from = p.positions - segment_mean(points.positions, p.graphs).index_select(0, p.graphs.index);
+    const Tensor from =
+        p.positions - segment_mean(points.positions, p.graphs).index_select(0, p.graphs.index);
     return segment_sum(from.square().sum(1, true), p.graphs);
   };
   const Tensor spread = spread_about(batch.input);

@@ -26,9 +26,10 @@ namespace weyl {
 /// ConfigError where it cannot be opened. Each struct of options has
 /// `name_in_config`, the name that `weyl data make` takes; `makes`, a line of help; `threads`; and beside it
 /// the functions `fields` and `plan_of`. To add a maker: its files, and its place here.
-using Maker = std::variant<ConformersMakerOptions, GlyphsMakerOptions, LesionsMakerOptions, MoleculesMakerOptions,
-                           NbodyMakerOptions, OrbitalGapsMakerOptions, PhantomsMakerOptions, PlanetsMakerOptions, PoseSequencesMakerOptions,
-                           RigidBodiesMakerOptions, SolidsMakerOptions>;
+using Maker =
+    std::variant<ConformersMakerOptions, GlyphsMakerOptions, LesionsMakerOptions, MoleculesMakerOptions,
+                 NbodyMakerOptions, OrbitalGapsMakerOptions, PhantomsMakerOptions, PlanetsMakerOptions,
+                 PoseSequencesMakerOptions, RigidBodiesMakerOptions, SolidsMakerOptions>;
 
 /// The makers' names, each with its line of help.
 std::vector<std::pair<std::string, std::string>> makers();

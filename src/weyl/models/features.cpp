@@ -31,8 +31,8 @@ InputColumns input_columns(const Interface& interface, const char* system, bool 
   for (const auto& q : interface.features) {
     const bool known = is_number(q.kind, interface.dimension) || is_vector(q.kind, interface.dimension);
     require<ConfigError>(
-        known && (q.level != Level::pair || (reads_pairs && q.kind == Kind::scalar)), system, ": feature '", q.name, "' (",
-        level_names[static_cast<int>(q.level)], " ", kind_names[static_cast<int>(q.kind)],
+        known && (q.level != Level::pair || (reads_pairs && q.kind == Kind::scalar)), system, ": feature '",
+        q.name, "' (", level_names[static_cast<int>(q.level)], " ", kind_names[static_cast<int>(q.kind)],
         ") is not one that this system reads: it takes scalars and vectors of nodes, objects and graphs");
   }
   for (const Level level : levels_in_order) {

@@ -17,9 +17,11 @@ Tensor mean_over_conformers(const Batch& batch, const std::function<Tensor(const
   const Tensor& all = label->second;
   require(given != nullptr && all.dim() == 3 && all.size(0) == given->nodes() && all.size(1) > 0 &&
               all.size(2) == given->dimension(),
-          "the label 'conformers' must be (N, C, ", given != nullptr ? given->dimension() : 3, ") of points, got ",
-          all.sizes());
-  const auto centres = [&](const Tensor& places) { return segment_mean(places, given->graphs).index_select(0, given->graphs.index); };
+          "the label 'conformers' must be (N, C, ", given != nullptr ? given->dimension() : 3,
+          ") of points, got ", all.sizes());
+  const auto centres = [&](const Tensor& places) {
+    return segment_mean(places, given->graphs).index_select(0, given->graphs.index);
+  };
   const Tensor wide = given->positions.to(at::kDouble), centre = centres(wide);
   Points points = *given;
   Tensor sum;

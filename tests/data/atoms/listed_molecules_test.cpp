@@ -32,7 +32,8 @@ TEST(ListedMolecules, OfMolecule3d) {
   EXPECT_EQ(values_of(*splits.valid, "homo"), std::vector{-1 - 4 / 32.});
   EXPECT_EQ(splits.test->size(), 1);
   EXPECT_EQ(splits.train->tokens(0), 5);
-  EXPECT_DOUBLE_EQ(splits.valid->schema().interface.typical_nodes, splits.train->schema().interface.typical_nodes);
+  EXPECT_DOUBLE_EQ(splits.valid->schema().interface.typical_nodes,
+                   splits.train->schema().interface.typical_nodes);
   EXPECT_EQ(splits.train->schema().labels, declared_schema({o}).labels);
   o.split = Molecule3dSplit::scaffold;
   o.train = 2;
@@ -82,13 +83,18 @@ TEST(ListedMolecules, ConformersAreDrawnForEachEpoch) {
 
 /// The root mean square distance of the input to the label `relaxed`, which lies on it, of one molecule.
 double distance_to_relaxed(const Batch& batch) {
-  return (points_of(batch).positions.unsqueeze(1) - batch.labels.at("relaxed")).square().sum(2).mean().sqrt().item<double>();
+  return (points_of(batch).positions.unsqueeze(1) - batch.labels.at("relaxed"))
+      .square()
+      .sum(2)
+      .mean()
+      .sqrt()
+      .item<double>();
 }
 
 TEST(ListedMolecules, TrainingStandsWhereTheMixtureSays) {
   const auto distances = [](ConformerMixture mixture) {
-    const Splits splits =
-        open_splits({Pcqm4mv2DataOptions{.path = fixtures + "pcqm4mv2", .conformers = 3, .mixture = mixture}});
+    const Splits splits = open_splits(
+        {Pcqm4mv2DataOptions{.path = fixtures + "pcqm4mv2", .conformers = 3, .mixture = mixture}});
     const std::vector<int64_t> second{1};
     std::vector<double> found;
     for (int64_t epoch = 0; epoch < 40; ++epoch) {
@@ -97,8 +103,9 @@ TEST(ListedMolecules, TrainingStandsWhereTheMixtureSays) {
     std::ranges::sort(found);
     return found;
   };
-  const auto plain = distances({}), relaxed = distances({.relaxed = 1, .noise = 0}), noisy = distances({.relaxed = 1, .noise = 0.2}),
-             middle = distances({.middle = 1, .noise = 0}), all = distances({.relaxed = 0.5, .middle = 0.25, .noise = 0});
+  const auto plain = distances({}), relaxed = distances({.relaxed = 1, .noise = 0}),
+             noisy = distances({.relaxed = 1, .noise = 0.2}), middle = distances({.middle = 1, .noise = 0}),
+             all = distances({.relaxed = 0.5, .middle = 0.25, .noise = 0});
   EXPECT_LT(relaxed.back(), 1e-6);
   EXPECT_NEAR(noisy[20], 0.3, 0.1);  // three coordinates, less what the alignment takes
   EXPECT_GT(plain.back(), 5e-3);
@@ -116,15 +123,37 @@ TEST(ListedMolecules, RelaxedPlacesAreOnTheInput) {
   const Tensor places = points_of(batch).positions, relaxed = batch.labels.at("relaxed").squeeze(1);
   for (size_t b = 0; b < 3; ++b) {
     const int64_t begin = points_of(batch).graphs.offsets[b], end = points_of(batch).graphs.offsets[b + 1];
-    EXPECT_TRUE(at::allclose(places.slice(0, begin, end).mean(0), relaxed.slice(0, begin, end).mean(0), 0, 1e-9));
+    EXPECT_TRUE(
+        at::allclose(places.slice(0, begin, end).mean(0), relaxed.slice(0, begin, end).mean(0), 0, 1e-9));
   }
   EXPECT_LT(distance_to_relaxed(batch), 0.2);
 }
 
+TEST(ListedMolecules, TellOfTheGraphWhereAsked) {
+  const Pcqm4mv2DataOptions o{.path = fixtures + "pcqm4mv2", .conformers = 2, .graph = true};
+  const Splits splits = open_splits({o});
+  const Batch batch = splits.train->batch(std::vector<int64_t>{2, 1});  // C#N, then pyridone
+  const Points& points = points_of(batch);
+  EXPECT_EQ(points.scalars.sizes(), (std::vector<int64_t>{9, 7}));
+  EXPECT_EQ(points.pairs.sizes(), (std::vector<int64_t>{4 + 49, 13}));
+  EXPECT_EQ(points.pairs[1][2].item<double>(), 1);  // triple
+  const Interface& interface = splits.train->schema().interface;
+  EXPECT_EQ(interface.features.size(), 3);
+  // A model of these features is given them of any file with bonds.
+  const auto told = open_file(fixtures + "v2000.sdf", {o}, &interface);
+  EXPECT_EQ(points_of(told->batch(std::vector<int64_t>{0})).pairs.size(1), 13);
+}
+
+/// Another folder of such files is a set too, not the frames in it.
+TEST(ListedMolecules, FoldersAreOpenedAsTheSet) {
+  EXPECT_EQ(open_file(fixtures + "pcqm4mv2", {Pcqm4mv2DataOptions{}})->size(), 1);
+  EXPECT_TRUE(has_label(*open_file(fixtures + "molecule3d", {Molecule3dDataOptions{}}), "homolumogap"));
+}
+
 /// The same molecules again and again, as files of any size.
 void write_molecules(const Folder& folder, int64_t times) {
-  std::ofstream sdf(folder / text("combined_mols_0_to_", 5 * times, ".sdf")), table(folder / "properties.csv"),
-      list(folder / "random_split_inds.json");
+  std::ofstream sdf(folder / text("combined_mols_0_to_", 5 * times, ".sdf")),
+      table(folder / "properties.csv"), list(folder / "random_split_inds.json");
   const std::string molecules = contents_of(fixtures + "molecule3d/combined_mols_0_to_3.sdf") +
                                 contents_of(fixtures + "molecule3d/combined_mols_3_to_5.sdf");
   table << "index,homolumogap\n";

@@ -34,7 +34,9 @@ TEST(MolecularGraph, OfChainsRingsAndAtoms) {
     EXPECT_EQ(column(degrees, 3 + i * degree_channels, degree_channels), wanted[i]) << i;
   }
   const auto bond = [&](size_t i, size_t j) { return column(pairs, 2 + (12 * i + j) * 13, bond_channels); };
-  const auto path = [&](size_t i, size_t j) { return column(pairs, 2 + (12 * i + j) * 13 + 5, path_channels); };
+  const auto path = [&](size_t i, size_t j) {
+    return column(pairs, 2 + (12 * i + j) * 13 + 5, path_channels);
+  };
   const int64_t kinds[] = {1, 2, 3, 4, 0};
   for (size_t i = 0; i < 5; ++i) {
     EXPECT_EQ(bond(i, i + 1), kinds[i]);

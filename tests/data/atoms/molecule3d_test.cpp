@@ -73,20 +73,25 @@ TEST(Molecule3d, FaultsAreNamedWithTheLineOfTheTable) {
     EXPECT_NE(message.find(part), std::string::npos) << message;
   };
   says(refusal("properties.csv", "homolumogap", "gap"), "must have a column homolumogap");
-  says(refusal("properties.csv", "homo,", "lumo,"), "properties.csv: line 1: must name each column once, 'lumo'");
-  says(refusal("properties.csv", "-1.125", "none"), "properties.csv: line 3: homo must be a finite number, got 'none'");
+  says(refusal("properties.csv", "homo,", "lumo,"),
+       "properties.csv: line 1: must name each column once, 'lumo'");
+  says(refusal("properties.csv", "-1.125", "none"),
+       "properties.csv: line 3: homo must be a finite number, got 'none'");
   says(refusal("properties.csv", "-1.125", "nan"), "line 3: homo must be a finite number");
   says(refusal("properties.csv", "-1.125,", ""), "line 3: must have the 8 columns of the first line, has 7");
   says(refusal("properties.csv", "\n4,", "\n\n"), "line 7: must have the 8 columns");
-  says(refusal("properties.csv", "\n0,", "\n7,1,1,1,1,1,1,1\n0,"), "a row must have a molecule of the SDF files");
-  says(refusal("combined_mols_3_to_5.sdf", "M  END", "M  END\n$$$$\n\n\n\n  0  0  0  0  0  0            999 V2000\nM  END"),
+  says(refusal("properties.csv", "\n0,", "\n7,1,1,1,1,1,1,1\n0,"),
+       "a row must have a molecule of the SDF files");
+  says(refusal("combined_mols_3_to_5.sdf", "M  END",
+               "M  END\n$$$$\n\n\n\n  0  0  0  0  0  0            999 V2000\nM  END"),
        "must have a row for each molecule, ends before");
   says(refusal("combined_mols_0_to_3.sdf", "M  END\n", ""), "must end with M  END");
 }
 
 TEST(Molecule3d, FilesMustFollowOneAnother) {
   const Folder folder;
-  EXPECT_NE(message_of<DataError>([&] { open_molecule3d(folder.path()); }).find("holds none"), std::string::npos);
+  EXPECT_NE(message_of<DataError>([&] { open_molecule3d(folder.path()); }).find("holds none"),
+            std::string::npos);
   fs::copy(fs::path(published) / "properties.csv", folder / "properties.csv");
   fs::copy(fs::path(published) / "combined_mols_3_to_5.sdf", folder / "combined_mols_3_to_5.sdf");
   EXPECT_NE(message_of<DataError>([&] { open_molecule3d(folder.path()); }).find("must follow molecule 0"),

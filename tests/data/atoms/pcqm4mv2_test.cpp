@@ -54,7 +54,8 @@ TEST(Pcqm4mv2, MoleculesWithAllConformersAndTheGeometry) {
   // The heavy atoms of the second geometry are its first ones: RDKit adds hydrogens behind them.
   const auto relaxed = read(published + "/pcqm4m-v2-train.sdf");
   const std::vector<double> second = places_of(frames[1], relaxed_column);
-  EXPECT_EQ(second, Reals(relaxed[1].positions.begin(), relaxed[1].positions.begin() + static_cast<ptrdiff_t>(second.size())));
+  EXPECT_EQ(second, Reals(relaxed[1].positions.begin(),
+                          relaxed[1].positions.begin() + static_cast<ptrdiff_t>(second.size())));
 }
 
 TEST(Pcqm4mv2, AnyMoleculeAtItsPlace) {
@@ -85,7 +86,8 @@ TEST(Pcqm4mv2, HydrogensOfHeavyAtomsAreRemoved) {
   for (int i = 0; i < 21; ++i) {
     frame.positions.push_back(i);
   }
-  frame.columns = {{"formal_charges", 1, Integers(7, 0)}, {std::string(isotopes_column), 1, Integers{0, 0, 2, 0, 0, 0, 0}}};
+  frame.columns = {{"formal_charges", 1, Integers(7, 0)},
+                   {std::string(isotopes_column), 1, Integers{0, 0, 2, 0, 0, 0, 0}}};
   frame.bonds = {{0, 1, 1}, {1, 2, 1}, {1, 3, 1}, {3, 4, 1}, {1, 4, 1}, {5, 6, 1}};
   remove_hydrogens(frame);
   EXPECT_EQ(frame.numbers, (std::vector{6, 1, 1, 6, 1, 1}));
@@ -95,7 +97,8 @@ TEST(Pcqm4mv2, HydrogensOfHeavyAtomsAreRemoved) {
 }
 
 /// A copy of the files in which one of them is changed.
-std::string refusal(const std::string& name, const std::string& from, const std::string& to, size_t times = 1) {
+std::string refusal(const std::string& name, const std::string& from, const std::string& to,
+                    size_t times = 1) {
   const Folder folder;
   for (const auto& entry : fs::directory_iterator(published)) {
     fs::copy(entry.path(), folder / entry.path().filename().string());
@@ -117,8 +120,10 @@ TEST(Pcqm4mv2, FaultsAreNamedWithTheirPlace) {
   says(refusal("conformers.sdf", idx("1) \n0"), idx("1) \n7")), "must have the field idx, the row 0 .. 4");
   says(refusal("conformers.sdf", idx("1) \n0"), idx("1) \nx")), "must have the field idx");
   says(refusal("conformers.sdf", "<idx>", "<index>"), "must have the field idx");
-  says(refusal("conformers.sdf", idx("4) \n1"), idx("4) \n3")), "molecules must follow one another, idx must be 1, is 3");
-  says(refusal("conformers.sdf", " O   0", " N   0"), "must have the atoms of molecule 0 in the order of its conformers");
+  says(refusal("conformers.sdf", idx("4) \n1"), idx("4) \n3")),
+       "molecules must follow one another, idx must be 1, is 3");
+  says(refusal("conformers.sdf", " O   0", " N   0"),
+       "must have the atoms of molecule 0 in the order of its conformers");
   says(refusal("conformers.sdf", idx("2) \n0"), idx("2) \n1")), "must have the atoms");
   says(refusal("pcqm4m-v2-train.sdf", "M  END\n", ""), "must end with M  END");
 }

@@ -65,7 +65,9 @@ TEST(GeomformerPairs, DoNotDependOnTheBatch) {
     const Named alone = (*model)(take(given.batch, which, given.schema).input);
     for (const Quantity& q : given.interface.outputs) {
       const Tensor& of_all = all.at(q.name);
-      const Tensor part = q.level == Level::graph ? of_all.slice(0, 2, 3) : q.level == Level::node ? of_all.slice(0, 6, 13) : Tensor();
+      const Tensor part = q.level == Level::graph  ? of_all.slice(0, 2, 3)
+                          : q.level == Level::node ? of_all.slice(0, 6, 13)
+                                                   : Tensor();
       if (part.defined()) {
         EXPECT_LT((part - alone.at(q.name)).abs().max().item<double>(), 1e-12) << q.name;
       }

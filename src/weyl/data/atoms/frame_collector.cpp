@@ -364,7 +364,8 @@ void FrameCollector::add_atoms(const AtomsFrame& frame) {
     types_.push_back(type);
   }
   if (layout_.graph) {
-    require<DataError>(!frame.bonds.empty() || frame.size() == 1, where(), ": must have bonds, of which the model is told, has none");
+    require<DataError>(!frame.bonds.empty() || frame.size() == 1, where(),
+                       ": must have bonds, of which the model is told, has none");
     append_graph(frame, inputs_, pairs_);
   }
 }

@@ -139,7 +139,11 @@ FrameLayout layout_of(const Pcqm4mv2DataOptions& o) {
   layout.potential = false;
   layout.properties = {{"gap", "eV"}};
   const auto places = [](const char* name, int64_t count) {
-    return Quantity{.name = name, .kind = Kind::vector, .channels = count, .role = Role::point, .unit = length_unit_of_models};
+    return Quantity{.name = name,
+                    .kind = Kind::vector,
+                    .channels = count,
+                    .role = Role::point,
+                    .unit = length_unit_of_models};
   };
   layout.places = {places(conformers_column, o.conformers), places(relaxed_column, 1)};
   layout.optional = {relaxed_column};

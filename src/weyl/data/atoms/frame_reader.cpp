@@ -114,10 +114,12 @@ class FolderReader : public Chain {
   bool in_any_order() {
     if (!in_any_order_) {
       in_any_order_ = paths_.size() < (size_t{1} << (64 - kFileShift)) &&
-                      std::ranges::all_of(paths_, [](const std::string& path) {
-                        const auto first = open_frames(path)->place();
-                        return first && first->at >> kFileShift == 0;
-                      });
+                      std::ranges::all_of(
+                          paths_,
+                          [](const std::string& path) {
+                            const auto first = open_frames(path)->place();
+                            return first && first->at >> kFileShift == 0;
+                          });
     }
     return *in_any_order_;
   }

@@ -9,7 +9,7 @@
 #include "weyl/data/atoms/molecule3d.h"
 #include "weyl/data/atoms/molecules.h"
 #include "weyl/data/atoms/pcqm4mv2.h"
-#include "weyl/data/base/split_lists.h"
+#include "weyl/data/atoms/split_lists.h"
 
 namespace weyl {
 namespace {
@@ -66,7 +66,8 @@ class ConformersPart : public Subset {
                     {static_cast<uint64_t>(draw.epoch), static_cast<uint64_t>(sample(indices[b]))});
       const int64_t begin = points.graphs.offsets[b], end = points.graphs.offsets[b + 1];
       const Places conformer = places_of(conformers, stream.below(conformers.size(1)), begin, end);
-      const Places target = relaxed == batch.labels.end() ? Places() : places_of(relaxed->second, 0, begin, end);
+      const Places target =
+          relaxed == batch.labels.end() ? Places() : places_of(relaxed->second, 0, begin, end);
       const bool known = !target.empty() && !std::isnan(target[0][0]);
       put(known ? mixed(conformer, target, stream) : conformer, points.positions, begin);
     }
@@ -77,9 +78,8 @@ class ConformersPart : public Subset {
  private:
   Batch given(std::span<const int64_t> indices) const {
     Batch batch = Subset::batch(indices);
-    std::erase_if(batch.labels, [&](const auto& label) {
-      return find_quantity(schema().labels, label.first) == nullptr;
-    });
+    std::erase_if(batch.labels,
+                  [&](const auto& label) { return find_quantity(schema().labels, label.first) == nullptr; });
     return batch;
   }
 
@@ -136,7 +136,8 @@ std::shared_ptr<const Dataset> listed(const std::shared_ptr<const Dataset>& all,
     return nullptr;
   }
   Schema schema = all->schema();
-  std::erase_if(schema.labels, [&](const Quantity& q) { return std::ranges::find(without, q.name) != without.end(); });
+  std::erase_if(schema.labels,
+                [&](const Quantity& q) { return std::ranges::find(without, q.name) != without.end(); });
   if (nodes == 0) {
     for (const int64_t sample : samples) {
       nodes += static_cast<double>(all->tokens(sample)) / static_cast<double>(samples.size());
@@ -162,13 +163,18 @@ Schema declared_schema(const Pcqm4mv2DataOptions& options) {
 
 Splits open_set(const Molecule3dDataOptions& o) {
   require_folder(o.path);
-  const std::string lists_path =
-      (std::filesystem::path(o.path) / text(names_of(o.split)[static_cast<size_t>(o.split)], "_split_inds.json")).string();
+  const std::string lists_path = (std::filesystem::path(o.path) /
+                                  text(names_of(o.split)[static_cast<size_t>(o.split)], "_split_inds.json"))
+                                     .string();
   const SplitLists lists = read_split_lists(lists_path);
   const auto all = std::make_shared<StreamedFrames>(
-      o.path, [path = o.path] { return open_molecule3d(path); }, layout_of(o), FrameCollector::Labels::needed);
-  const auto list = [&](const char* name, int64_t most) { return split_list(lists, name, most, all->size(), lists_path); };
-  std::vector<std::vector<int64_t>> parts{list("train", o.train), list("valid", o.valid), list("test", o.test)};
+      o.path, [path = o.path] { return open_molecule3d(path); }, layout_of(o),
+      FrameCollector::Labels::needed);
+  const auto list = [&](const char* name, int64_t most) {
+    return split_list(lists, name, most, all->size(), lists_path);
+  };
+  std::vector<std::vector<int64_t>> parts{list("train", o.train), list("valid", o.valid),
+                                          list("test", o.test)};
   require_disjoint(parts, all->size(), lists_path);
   double nodes = 0;
   Splits splits;
@@ -193,14 +199,14 @@ Splits open_set(const Pcqm4mv2DataOptions& o) {
                        " must all be there, they end with molecule ", all->size() - 1);
     return samples;
   };
-  std::vector<std::vector<int64_t>> parts{list("train", o.train), list("valid", o.valid), list("test-dev", o.test)};
+  std::vector<std::vector<int64_t>> parts{list("train", o.train), list("valid", o.valid),
+                                          list("test-dev", o.test)};
   require_disjoint(parts, molecules, files.splits_path());
   // The table has no gaps of the tests as they were published.
   const bool answers = std::ranges::any_of(
       parts[2], [&](int64_t sample) { return !std::isnan(files.gaps()[static_cast<size_t>(sample)]); });
   const std::vector<std::string> measured{relaxed_column};
-  const std::vector<std::string> asked =
-      answers ? measured : std::vector<std::string>{relaxed_column, "gap"};
+  const std::vector<std::string> asked = answers ? measured : std::vector<std::string>{relaxed_column, "gap"};
   double nodes = 0;
   Splits splits;
   splits.train = listed<ConformersPart>(all, std::move(parts[0]), nodes, {}, o.mixture);

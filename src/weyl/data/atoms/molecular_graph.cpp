@@ -16,7 +16,9 @@ void append_graph(const AtomsFrame& frame, std::vector<double>& degrees, std::ve
   std::vector<std::vector<size_t>> bonded(n);
   const size_t first = pairs.size();
   pairs.resize(first + n * n * width, 0);
-  const auto row = [&](size_t i, size_t j) { return pairs.begin() + static_cast<ptrdiff_t>(first + (i * n + j) * width); };
+  const auto row = [&](size_t i, size_t j) {
+    return pairs.begin() + static_cast<ptrdiff_t>(first + (i * n + j) * width);
+  };
   for (const Bond& bond : frame.bonds) {
     const auto i = static_cast<size_t>(bond.first), j = static_cast<size_t>(bond.second);
     bonded[i].push_back(j);

@@ -16,8 +16,8 @@ Molecule3dReader::Molecule3dReader(std::unique_ptr<FrameReader> molecules, std::
     : molecules_(std::move(molecules)), table_(std::move(table), where) {
   require<DataError>(table_.next(), where, ": must begin with a line of columns, is empty");
   for (const std::string_view cell : comma_cells(table_.line())) {
-    table_.check(std::ranges::find(names_, cell) == names_.end(), "must name each column once, ", quote(cell, 40),
-                 " is given twice");
+    table_.check(std::ranges::find(names_, cell) == names_.end(), "must name each column once, ",
+                 quote(cell, 40), " is given twice");
     names_.emplace_back(cell);
   }
   const auto column = [&](std::string_view name) {
@@ -46,11 +46,11 @@ bool Molecule3dReader::next(AtomsFrame& frame) {
     table_.check(!table_.next_filled(), "a row must have a molecule of the SDF files, which end before");
     return false;
   }
-  require<DataError>(table_.next_filled(), table_.where(), ": must have a row for each molecule, ends before ",
-                     molecules_->where());
+  require<DataError>(table_.next_filled(), table_.where(),
+                     ": must have a row for each molecule, ends before ", molecules_->where());
   const auto cells = comma_cells(table_.line());
-  table_.check(cells.size() == names_.size(), "must have the ", names_.size(), " columns of the first line, has ",
-               cells.size());
+  table_.check(cells.size() == names_.size(), "must have the ", names_.size(),
+               " columns of the first line, has ", cells.size());
   for (size_t i = 0; i < names_.size(); ++i) {
     const auto* column = std::ranges::find(molecule3d_columns, names_[i], &Molecule3dColumn::column);
     if (column != std::end(molecule3d_columns)) {
@@ -101,7 +101,8 @@ std::unique_ptr<FrameReader> open_molecule3d(const std::string& folder) {
   std::vector<std::string> paths;
   int64_t next = 0;
   for (const auto& [first, file] : files) {
-    require<DataError>(first == next, file.second, ": must follow molecule ", next, ", but no file ends there");
+    require<DataError>(first == next, file.second, ": must follow molecule ", next,
+                       ", but no file ends there");
     next = file.first;
     paths.push_back(file.second);
   }

@@ -175,7 +175,8 @@ HeldFrames read_all(const std::string& path, const FrameLayout& layout, FrameCol
   }
   if (keep == Keep::on_disk) {
     auto streamed = std::make_shared<StreamedFrames>(
-        path, [path, elements = layout.elements] { return open_frames_of(path, elements); }, layout, labels, wanted);
+        path, [path, elements = layout.elements] { return open_frames_of(path, elements); }, layout, labels,
+        wanted);
     auto channels = streamed->take_states();
     auto isolated = streamed->isolated();
     return {std::move(streamed), std::move(channels), layout.states, std::move(isolated)};

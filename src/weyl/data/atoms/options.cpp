@@ -156,8 +156,8 @@ void fields(Fields& f, ConformerMixture& o) {
 
 void require_effects(const Pcqm4mv2DataOptions& o) {
   require<ConfigError>(o.mixture.relaxed + o.mixture.middle <= 1 + 1e-12,
-                       "data.pcqm4mv2.mixture: relaxed and middle must add up to at most 1, got ", o.mixture.relaxed,
-                       " and ", o.mixture.middle);
+                       "data.pcqm4mv2.mixture: relaxed and middle must add up to at most 1, got ",
+                       o.mixture.relaxed, " and ", o.mixture.middle);
   const Conditional noise{"noise", o.mixture.relaxed + o.mixture.middle > 0,
                           "with relaxed = 0 and middle = 0, no training sample near its relaxed geometry"};
   refuse_unused("data.pcqm4mv2.mixture", o.mixture, ConformerMixture{}, {&noise, 1});

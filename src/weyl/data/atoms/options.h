@@ -155,8 +155,8 @@ struct Molecule3dDataOptions {
   static constexpr const char* name_in_config = "molecule3d";
   std::string path = "data/molecule3d";
   Molecule3dSplit split = Molecule3dSplit::random;
-  bool graph = false;                      // whether the model is told of bonds (data/atoms/molecular_graph.h)
-  std::vector<std::string> elements;       // as for molecules
+  bool graph = false;                 // whether the model is told of bonds (data/atoms/molecular_graph.h)
+  std::vector<std::string> elements;  // as for molecules
   int64_t train = 0, valid = 0, test = 0;  // the first molecules of each list; 0: all
 };
 void fields(Fields& f, Molecule3dDataOptions& o);
@@ -180,10 +180,10 @@ void fields(Fields& f, ConformerMixture& o);
 struct Pcqm4mv2DataOptions {
   static constexpr const char* name_in_config = "pcqm4mv2";
   std::string path = "data/pcqm4mv2";
-  int64_t conformers = 8;                  // C
+  int64_t conformers = 8;  // C
   ConformerMixture mixture;
-  bool graph = false;                      // whether the model is told of bonds (data/atoms/molecular_graph.h)
-  std::vector<std::string> elements;       // as for molecules
+  bool graph = false;                 // whether the model is told of bonds (data/atoms/molecular_graph.h)
+  std::vector<std::string> elements;  // as for molecules
   int64_t train = 0, valid = 0, test = 0;  // the first molecules of each list; 0: all
 };
 void fields(Fields& f, Pcqm4mv2DataOptions& o);

@@ -49,7 +49,8 @@ void remove_hydrogens(AtomsFrame& frame) {
   std::vector<int64_t> place(n, 0);
   int64_t left = 0;
   for (size_t i = 0; i < n; ++i) {
-    kept[i] = frame.numbers[i] != 1 || bonds[i] != 1 || heavy[i] != 1 || says(isotopes, i) || says(charges, i);
+    kept[i] =
+        frame.numbers[i] != 1 || bonds[i] != 1 || heavy[i] != 1 || says(isotopes, i) || says(charges, i);
     place[i] = left;
     left += kept[i] ? 1 : 0;
   }
@@ -57,7 +58,9 @@ void remove_hydrogens(AtomsFrame& frame) {
   frame.positions = rows_kept(frame.positions, kept, 3);
   for (AtomColumn& column : frame.columns) {
     column.values = std::visit(
-        [&](const auto& values) -> FrameValues { return rows_kept(values, kept, static_cast<size_t>(column.width)); },
+        [&](const auto& values) -> FrameValues {
+          return rows_kept(values, kept, static_cast<size_t>(column.width));
+        },
         column.values);
   }
   std::erase_if(frame.bonds, [&](const Bond& bond) {
@@ -109,8 +112,8 @@ bool Pcqm4mv2Reader::fill() {
   const auto numbers = value != nullptr ? std::get_if<std::vector<int64_t>>(&value->values) : nullptr;
   if (numbers == nullptr || numbers->size() != 1 || numbers->front() < 0 ||
       numbers->front() >= static_cast<int64_t>(s_.gaps->size())) {
-    refuse(*s_.conformers,
-           text("must have the field idx, the row 0 .. ", static_cast<int64_t>(s_.gaps->size()) - 1, " of its molecule in data.csv"));
+    refuse(*s_.conformers, text("must have the field idx, the row 0 .. ",
+                                static_cast<int64_t>(s_.gaps->size()) - 1, " of its molecule in data.csv"));
   }
   idx_ = numbers->front();
   remove_hydrogens(frame);
@@ -121,7 +124,8 @@ bool Pcqm4mv2Reader::fill() {
 /// Which of the training molecules a molecule is.
 std::optional<int64_t> Pcqm4mv2Reader::rank(int64_t idx) const {
   const auto found = std::ranges::lower_bound(*s_.train, idx);
-  return found != s_.train->end() && *found == idx ? std::optional<int64_t>(found - s_.train->begin()) : std::nullopt;
+  return found != s_.train->end() && *found == idx ? std::optional<int64_t>(found - s_.train->begin())
+                                                   : std::nullopt;
 }
 
 /// Goes on with the geometries to that of the molecule that comes next, where it has one.
@@ -133,7 +137,8 @@ void Pcqm4mv2Reader::align() {
   AtomsFrame passed;
   for (int64_t at = relaxed_at_.value_or(*wanted); at < *wanted; ++at) {
     if (!s_.relaxed->next(passed)) {
-      refuse(*s_.relaxed, text("must have a geometry for each of the ", s_.train->size(), " training molecules"));
+      refuse(*s_.relaxed,
+             text("must have a geometry for each of the ", s_.train->size(), " training molecules"));
     }
   }
   relaxed_at_ = *wanted;
@@ -168,7 +173,8 @@ void Pcqm4mv2Reader::add_relaxed(AtomsFrame& frame) {
   }
   AtomsFrame relaxed;
   if (!s_.relaxed->next(relaxed)) {
-    refuse(*s_.relaxed, text("must have a geometry for each of the ", s_.train->size(), " training molecules"));
+    refuse(*s_.relaxed,
+           text("must have a geometry for each of the ", s_.train->size(), " training molecules"));
   }
   relaxed_at_ = *wanted + 1;
   remove_hydrogens(relaxed);
@@ -184,7 +190,8 @@ bool Pcqm4mv2Reader::next(AtomsFrame& frame) {
     return false;
   }
   if (last_idx_ && idx_ != *last_idx_ + 1) {
-    refuse(*s_.conformers, text("molecules must follow one another, idx must be ", *last_idx_ + 1, ", is ", idx_));
+    refuse(*s_.conformers,
+           text("molecules must follow one another, idx must be ", *last_idx_ + 1, ", is ", idx_));
   }
   align();
   const int64_t idx = idx_;
@@ -260,8 +267,8 @@ std::unique_ptr<FrameReader> Pcqm4mv2Files::open() const {
                        ": must be unpacked SDF, whose molecules can be read in any order");
     return reader;
   };
-  return std::make_unique<Pcqm4mv2Reader>(
-      Pcqm4mv2Reader::Sources{open_all(conformers_), relaxed_.empty() ? nullptr : open_all({relaxed_}), gaps_, train_, count_});
+  return std::make_unique<Pcqm4mv2Reader>(Pcqm4mv2Reader::Sources{
+      open_all(conformers_), relaxed_.empty() ? nullptr : open_all({relaxed_}), gaps_, train_, count_});
 }
 
 }  // namespace weyl

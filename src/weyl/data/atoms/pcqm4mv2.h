@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "weyl/data/atoms/frame_reader.h"
-#include "weyl/data/base/split_lists.h"
+#include "weyl/data/atoms/split_lists.h"
 
 namespace weyl {
 
@@ -60,11 +60,12 @@ class Pcqm4mv2Reader : public FrameReader {
   [[noreturn]] void refuse(const FrameReader& reader, const std::string& what) const;
 
   Sources s_;
-  std::optional<AtomsFrame> pending_;  // the first conformer of the molecule that comes next
-  int64_t idx_ = -1;                   // of it
+  std::optional<AtomsFrame> pending_;     // the first conformer of the molecule that comes next
+  int64_t idx_ = -1;                      // of it
   std::optional<int64_t> last_idx_ = -1;  // of the molecule before; nothing: anyone
   std::optional<FramePlace> pending_place_;
-  std::optional<int64_t> relaxed_at_ = 0;  // the training molecule whose geometry comes next; nothing: that of the next molecule
+  std::optional<int64_t> relaxed_at_ =
+      0;  // the training molecule whose geometry comes next; nothing: that of the next molecule
 };
 
 /// What a folder of the data set holds: data.csv.gz or data.csv; split_dict.pt or split_dict.json; pcqm4m-v2-train.sdf, where

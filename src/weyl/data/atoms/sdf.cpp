@@ -369,14 +369,16 @@ void append_sdf(std::string& to, const AtomsFrame& frame) {
     to += std::string_view(line.data(), std::snprintf(line.data(), line.size(), format, values...));
   };
   to += text(name != nullptr ? field_text(*name) : "", "\n  weyl              ", planar, "D\n\n");
-  append("%3d%3d  0  0  0  0  0  0  0  0999 V2000\n", static_cast<int>(frame.size()), static_cast<int>(bonds));
+  append("%3d%3d  0  0  0  0  0  0  0  0999 V2000\n", static_cast<int>(frame.size()),
+         static_cast<int>(bonds));
   for (size_t i = 0; i < frame.numbers.size(); ++i) {
     for (size_t d = 0; d < 3; ++d) {
       const double x = frame.positions[3 * i + d];
       require<DataError>(x > -9999 && x < 99999, "SDF: a place must be between -9999 and 99999, is ", x);
       append("%10.4f", x);
     }
-    append(" %-3s 0  0  0  0  0  0  0  0  0  0  0  0\n", std::string(element_symbol(frame.numbers[i])).c_str());
+    append(" %-3s 0  0  0  0  0  0  0  0  0  0  0  0\n",
+           std::string(element_symbol(frame.numbers[i])).c_str());
   }
   for (const Bond& bond : frame.bonds) {
     append("%3d%3d%3d  0\n", static_cast<int>(bond.first + 1), static_cast<int>(bond.second + 1),

@@ -12,17 +12,17 @@ namespace weyl {
 struct PickleValue {
   enum class Kind {
     none,
-    boolean,     // integer
-    integer,     // integer
-    real,        // real
-    text,        // text (UTF-8 is not checked); also the str of Python 2
-    bytes,       // text
-    tuple,       // items
-    list,        // items
-    dict,        // items: key, value, key, value, ... ; also collections.OrderedDict
-    set,         // items
-    global,      // text: the module, name
-    call,        // items: the callable, its arguments (a tuple); integer: 1 + the index of its state (BUILD), 0: none
+    boolean,  // integer
+    integer,  // integer
+    real,     // real
+    text,     // text (UTF-8 is not checked); also the str of Python 2
+    bytes,    // text
+    tuple,    // items
+    list,     // items
+    dict,     // items: key, value, key, value, ... ; also collections.OrderedDict
+    set,      // items
+    global,   // text: the module, name
+    call,  // items: the callable, its arguments (a tuple); integer: 1 + the index of its state (BUILD), 0: none
     persistent,  // items: the id
     other        // an integer beyond 64 bits
   };

@@ -40,13 +40,15 @@ class SmilesTable {
     const auto cells = lines_.next() ? comma_cells(lines_.line()) : std::vector<std::string_view>();
     columns_ = cells.size();
     column_ = static_cast<size_t>(std::ranges::find(cells, "smiles") - cells.begin());
-    lines_.check(column_ < columns_, "must name a column smiles, names ", columns_ == 0 ? "none" : quote(lines_.line(), 60));
+    lines_.check(column_ < columns_, "must name a column smiles, names ",
+                 columns_ == 0 ? "none" : quote(lines_.line(), 60));
   }
 
   bool next() { return lines_.next_filled(); }
   std::string smiles() const {
     const auto cells = comma_cells(lines_.line());
-    lines_.check(cells.size() == columns_, "must have the ", columns_, " columns of the first line, has ", cells.size());
+    lines_.check(cells.size() == columns_, "must have the ", columns_, " columns of the first line, has ",
+                 cells.size());
     return std::string(cells[column_]);
   }
   template <class... Parts>
@@ -72,8 +74,8 @@ int64_t rows_of(const std::string& path) {
 bool make_conformers(const ConformersMakerOptions& o, const std::string& folder, const JobHooks& hooks) {
   require<ConfigError>(!o.file.empty(), "conformers: file must be given");
   const int64_t rows = rows_of(o.file), end = o.count == 0 ? rows : o.first + o.count;
-  require<ConfigError>(o.first < end && end <= rows, "conformers: first and count must be within the ", rows, " rows of ", o.file,
-                       ", got ", o.first, " and ", o.count);
+  require<ConfigError>(o.first < end && end <= rows, "conformers: first and count must be within the ", rows,
+                       " rows of ", o.file, ", got ", o.first, " and ", o.count);
   std::array<char, 32> name{"conformers.sdf"};
   if (end - o.first < rows) {
     std::snprintf(name.data(), name.size(), "conformers-%09lld.sdf", static_cast<long long>(o.first));
@@ -91,7 +93,8 @@ bool make_conformers(const ConformersMakerOptions& o, const std::string& folder,
       if (hooks.stop && hooks.stop()) {
         return false;
       }
-      const uint64_t seed = Stream(static_cast<uint64_t>(o.seed), "conformers", {static_cast<uint64_t>(row)}).bits();
+      const uint64_t seed =
+          Stream(static_cast<uint64_t>(o.seed), "conformers", {static_cast<uint64_t>(row)}).bits();
       std::string sdf;
       try {
         for (AtomsFrame& frame : conformers_of_smiles(table.smiles(), o.conformers, seed, o.threads)) {
@@ -103,7 +106,8 @@ bool make_conformers(const ConformersMakerOptions& o, const std::string& folder,
         table.check(false, error.what());
       }
       file.write(sdf);
-      if (const auto now = std::chrono::steady_clock::now(); hooks.report && now - told > std::chrono::milliseconds(100)) {
+      if (const auto now = std::chrono::steady_clock::now();
+          hooks.report && now - told > std::chrono::milliseconds(100)) {
         hooks.report(row + 1 - o.first, end - o.first);
         told = now;
       }

@@ -27,6 +27,7 @@ MakerPlan plan_of(const ConformersMakerOptions& o);
 /// RDKit found no geometry and drew it in the plane. A function of the options but threads, to the bit with one build of
 /// RDKit. One molecule is in memory. False when stopped; then nothing is left. ConfigError: no file; files that are
 /// there already. DataError: a table without such a column, a SMILES that RDKit cannot read, with its line.
-bool make_conformers(const ConformersMakerOptions& options, const std::string& folder, const JobHooks& hooks = {});
+bool make_conformers(const ConformersMakerOptions& options, const std::string& folder,
+                     const JobHooks& hooks = {});
 
 }  // namespace weyl

@@ -71,7 +71,8 @@ std::optional<GapMolecule> gap_molecule(const std::string& smiles, int64_t confo
 
 /// The molecules in an order in which those of one composition follow one another, compositions at random, and cut into
 /// training, validation and test between compositions.
-SplitIndices split_by_composition(const std::vector<GapMolecule>& molecules, const OrbitalGapsMakerOptions& o) {
+SplitIndices split_by_composition(const std::vector<GapMolecule>& molecules,
+                                  const OrbitalGapsMakerOptions& o) {
   std::map<std::vector<int>, std::vector<int64_t>> groups;
   for (size_t i = 0; i < molecules.size(); ++i) {
     std::vector<int> composition = molecules[i].relaxed.numbers;
@@ -84,12 +85,15 @@ SplitIndices split_by_composition(const std::vector<GapMolecule>& molecules, con
   }
   SplitIndices parts;
   const auto size = static_cast<double>(molecules.size());
-  for (const int64_t g : Stream(static_cast<uint64_t>(o.seed), "gaps split").permutation(static_cast<int64_t>(all.size()))) {
+  for (const int64_t g :
+       Stream(static_cast<uint64_t>(o.seed), "gaps split").permutation(static_cast<int64_t>(all.size()))) {
     const auto& group = *all[static_cast<size_t>(g)];
     const auto short_of = [&](const std::vector<int64_t>& part, double fraction) {
       return static_cast<double>(part.size()) + 0.5 * static_cast<double>(group.size()) <= fraction * size;
     };
-    auto& part = short_of(parts.valid, o.valid) ? parts.valid : short_of(parts.test, o.test) ? parts.test : parts.train;
+    auto& part = short_of(parts.valid, o.valid) ? parts.valid
+                 : short_of(parts.test, o.test) ? parts.test
+                                                : parts.train;
     part.insert(part.end(), group.begin(), group.end());
   }
   return parts;
@@ -97,7 +101,8 @@ SplitIndices split_by_composition(const std::vector<GapMolecule>& molecules, con
 
 std::string lists_text(const SplitIndices& parts, const char* test) {
   std::string json = "{";
-  for (const auto& [name, list] : {std::pair{"train", &parts.train}, {"valid", &parts.valid}, {test, &parts.test}}) {
+  for (const auto& [name, list] :
+       {std::pair{"train", &parts.train}, {"valid", &parts.valid}, {test, &parts.test}}) {
     const std::vector<int64_t>& samples = *list;
     json += text(json.size() > 1 ? ", \"" : "\"", name, "\": [");
     for (size_t i = 0; i < samples.size(); ++i) {
@@ -118,7 +123,8 @@ std::string number(double x) {
 SplitIndices cut(const SplitIndices& sizes) {
   SplitIndices parts;
   int64_t next = 0;
-  for (const auto& [to, like] : {std::pair{&parts.train, &sizes.train}, {&parts.valid, &sizes.valid}, {&parts.test, &sizes.test}}) {
+  for (const auto& [to, like] :
+       {std::pair{&parts.train, &sizes.train}, {&parts.valid, &sizes.valid}, {&parts.test, &sizes.test}}) {
     to->resize(like->size());
     std::iota(to->begin(), to->end(), next);
     next += static_cast<int64_t>(like->size());
@@ -156,8 +162,8 @@ Texts as_molecule3d(const std::vector<const GapMolecule*>& molecules, const Spli
   for (size_t i = 0; i < molecules.size(); ++i) {
     const SinglePoint& point = molecules[i]->point;
     table += std::to_string(i);
-    for (const double x : {point.dipole[0] * debye, point.dipole[1] * debye, point.dipole[2] * debye, point.homo,
-                           point.lumo, point.lumo - point.homo, point.energy}) {
+    for (const double x : {point.dipole[0] * debye, point.dipole[1] * debye, point.dipole[2] * debye,
+                           point.homo, point.lumo, point.lumo - point.homo, point.energy}) {
       table += "," + number(x);
     }
     table += "\n";
@@ -175,30 +181,36 @@ Texts as_molecule3d(const std::vector<const GapMolecule*>& molecules, const Spli
 
 bool make_orbital_gaps(const OrbitalGapsMakerOptions& o, const std::string& folder, const JobHooks& hooks) {
   require_xtb();
-  require<ConfigError>(o.valid + o.test < 1, "orbital_gaps: valid and test must leave molecules for training, got ", o.valid,
+  require<ConfigError>(o.valid + o.test < 1,
+                       "orbital_gaps: valid and test must leave molecules for training, got ", o.valid,
                        " and ", o.test);
   NewFiles files;
-  for (const std::string& name : {std::string("data.csv.gz"), std::string("split_dict.json"), std::string("pcqm4m-v2-train.sdf"),
-                                  std::string("conformers.sdf"), text("combined_mols_0_to_", o.molecules, ".sdf"),
-                                  std::string("properties.csv"), std::string("random_split_inds.json"),
-                                  std::string("scaffold_split_inds.json"), std::string("orbital_gaps.toml")}) {
+  for (const std::string& name :
+       {std::string("data.csv.gz"), std::string("split_dict.json"), std::string("pcqm4m-v2-train.sdf"),
+        std::string("conformers.sdf"), text("combined_mols_0_to_", o.molecules, ".sdf"),
+        std::string("properties.csv"), std::string("random_split_inds.json"),
+        std::string("scaffold_split_inds.json"), std::string("orbital_gaps.toml")}) {
     files.add((std::filesystem::path(folder) / name).string());
   }
   const auto smiles = small_molecules();
   const auto there = static_cast<int64_t>(smiles.size());
-  require<ConfigError>(o.molecules <= there, "orbital_gaps: molecules must be at most ", there, ", got ", o.molecules);
+  require<ConfigError>(o.molecules <= there, "orbital_gaps: molecules must be at most ", there, ", got ",
+                       o.molecules);
   const auto order = Stream(static_cast<uint64_t>(o.seed), "gaps molecules").permutation(there);
   std::vector<GapMolecule> molecules;
   for (int64_t next = 0; static_cast<int64_t>(molecules.size()) < o.molecules;) {
     const int64_t wanted = std::min(o.molecules - static_cast<int64_t>(molecules.size()), there - next);
-    require<ConfigError>(wanted > 0, "orbital_gaps: GFN2-xTB gives the gaps of only ", molecules.size(), " molecules");
+    require<ConfigError>(wanted > 0, "orbital_gaps: GFN2-xTB gives the gaps of only ", molecules.size(),
+                         " molecules");
     std::vector<std::optional<GapMolecule>> made(static_cast<size_t>(wanted));
-    const bool whole = run_samples(wanted, o.threads, hooks, [&](int64_t i, const std::atomic<bool>& stopped) {
-      const int64_t which = order[static_cast<size_t>(next + i)];
-      const uint64_t seed = Stream(static_cast<uint64_t>(o.seed), "gaps conformers", {static_cast<uint64_t>(which)}).bits();
-      made[static_cast<size_t>(i)] =
-          gap_molecule(smiles[static_cast<size_t>(which)], o.conformers, seed, stopped);
-    });
+    const bool whole =
+        run_samples(wanted, o.threads, hooks, [&](int64_t i, const std::atomic<bool>& stopped) {
+          const int64_t which = order[static_cast<size_t>(next + i)];
+          const uint64_t seed =
+              Stream(static_cast<uint64_t>(o.seed), "gaps conformers", {static_cast<uint64_t>(which)}).bits();
+          made[static_cast<size_t>(i)] =
+              gap_molecule(smiles[static_cast<size_t>(which)], o.conformers, seed, stopped);
+        });
     if (!whole) {
       return false;
     }

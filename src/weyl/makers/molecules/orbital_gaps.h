@@ -35,6 +35,7 @@ MakerPlan plan_of(const OrbitalGapsMakerOptions& o);
 /// all in one split; random_split_inds.json alone is drawn without regard to it. Molecules at which the method fails are left out
 /// for others. False when stopped; then nothing is left. ConfigError: more molecules than there are, fractions that leave
 /// none for training, no RDKit, no xtb, files that are there already.
-bool make_orbital_gaps(const OrbitalGapsMakerOptions& options, const std::string& folder, const JobHooks& hooks = {});
+bool make_orbital_gaps(const OrbitalGapsMakerOptions& options, const std::string& folder,
+                       const JobHooks& hooks = {});
 
 }  // namespace weyl

@@ -99,7 +99,8 @@ void with_molecule(const std::string& smiles, F use, Taken taken = Taken::one_mo
           " that no bond joins; give file=PATH, which says where they stand");
     RDKit::MolOps::addHs(*molecule);
     const int64_t most = taken == Taken::any ? 999 : kMostAtomsOfSmiles;  // that an SDF file can hold
-    check(molecule->getNumAtoms() >= 1 && molecule->getNumAtoms() <= most, "must have 1 to ", most, " atoms, has ", molecule->getNumAtoms());
+    check(molecule->getNumAtoms() >= 1 && molecule->getNumAtoms() <= most, "must have 1 to ", most,
+          " atoms, has ", molecule->getNumAtoms());
     use(*molecule, check);
   } catch (const Error&) {
     throw;
@@ -261,7 +262,6 @@ void weyl_rdkit_conformers(const std::string& smiles, int64_t count, uint64_t se
 }
 
 void weyl_rdkit_canonical(const std::string& smiles, std::string& canonical) {
-  weyl::with_molecule(smiles, [&](const RDKit::ROMol& molecule, const auto&) {
-    canonical = RDKit::MolToSmiles(molecule);
-  });
+  weyl::with_molecule(
+      smiles, [&](const RDKit::ROMol& molecule, const auto&) { canonical = RDKit::MolToSmiles(molecule); });
 }

@@ -64,7 +64,8 @@ std::vector<double> conformer_of_smiles(const std::string& smiles, uint64_t seed
   return positions;
 }
 
-std::vector<AtomsFrame> conformers_of_smiles(const std::string& smiles, int64_t count, uint64_t seed, int64_t threads) {
+std::vector<AtomsFrame> conformers_of_smiles(const std::string& smiles, int64_t count, uint64_t seed,
+                                             int64_t threads) {
   const auto lock = use();
   std::vector<AtomsFrame> conformers;
   rdkit_module().conformers(smiles, count, seed, threads, conformers);

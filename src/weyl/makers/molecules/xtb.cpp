@@ -131,9 +131,15 @@ void check_distances(std::span<const double> x) {
   }
 }
 
-/// The orbitals at the gap. They ascend; electrons are smeared at 300 K, so that one counts as occupied that is by more than half.
-void take_frontier(const std::vector<double>& energies, const std::vector<double>& occupations, double hartree,
-                   SinglePoint& point) {
+/// The orbitals at the gap, of a calculation's results. They ascend; electrons are smeared at 300 K, so that one counts as occupied that
+/// is by more than half.
+void take_frontier(void* environment, void* results, double hartree, SinglePoint& point) {
+  const XtbLibrary& xtb = library();
+  int orbitals = 0;
+  xtb.get_orbital_count(environment, results, &orbitals);
+  std::vector<double> energies(static_cast<size_t>(std::max(orbitals, 0))), occupations(energies.size());
+  xtb.get_orbital_energies(environment, results, energies.data());
+  xtb.get_orbital_occupations(environment, results, occupations.data());
   point.homo = point.lumo = NAN;
   for (size_t i = 0; i < energies.size(); ++i) {
     double& to = occupations[i] > 1 ? point.homo : point.lumo;
@@ -261,15 +267,10 @@ SinglePoint Xtb::operator()(std::span<const double> positions) {
   xtb.get_gradient(environment, results, point.forces.data());
   xtb.get_dipole(environment, results, point.dipole.data());
   xtb.get_charges(environment, results, point.charges.data());
-  int orbitals = 0;
-  xtb.get_orbital_count(environment, results, &orbitals);
-  std::vector<double> energies(static_cast<size_t>(std::max(orbitals, 0))), occupations(energies.size());
-  xtb.get_orbital_energies(environment, results, energies.data());
-  xtb.get_orbital_occupations(environment, results, occupations.data());
+  take_frontier(environment, results, hartree, point);
   xtb.del_results(&results);
   check("xtb gives no results");
   point.energy *= hartree;
-  take_frontier(energies, occupations, hartree, point);
   bool finite = std::isfinite(point.energy);
   for (double& x : point.forces) {
     x *= -hartree / bohr;

@@ -50,7 +50,8 @@ Geomformer::Geomformer(const Options& given, const Interface& interface)
   check(options);
   require<ConfigError>(interface.dimension == 3, "geomformer: works in 3 dimensions, the data have ",
                        interface.dimension);
-  const bool scores = options.interaction == Interaction::attention && options.normaliser != Normaliser::constant;
+  const bool scores =
+      options.interaction == Interaction::attention && options.normaliser != Normaliser::constant;
   const InputColumns columns = input_columns(interface, "geomformer", scores);
   const auto odd = [](const std::vector<bool>& parities) {
     return std::find(parities.begin(), parities.end(), true) != parities.end();

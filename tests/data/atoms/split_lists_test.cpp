@@ -1,6 +1,6 @@
 // Lists of samples, as JSON and as torch.save writes dicts of NumPy arrays, tensors and lists
 // (tools/goldens/listed_molecules_fixture.py).
-#include "weyl/data/base/split_lists.h"
+#include "weyl/data/atoms/split_lists.h"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +17,8 @@ const std::string fixtures = WEYL_SOURCE_DIR "/tests/fixtures/molecules/";
 
 TEST(SplitLists, OfTorchHoweverTheyArePickled) {
   const SplitLists wanted{{"train", {0, 1, 2}}, {"valid", {3}}, {"test-dev", {4}}, {"test-challenge", {}}};
-  for (const char* name : {"split_dict.pt", "split_dict.p4.pt", "split_dict.tensors.pt", "split_dict.lists.pt"}) {
+  for (const char* name :
+       {"split_dict.pt", "split_dict.p4.pt", "split_dict.tensors.pt", "split_dict.lists.pt"}) {
     EXPECT_EQ(read_split_lists(fixtures + "pcqm4mv2/" + name), wanted) << name;
   }
 }
@@ -25,11 +26,14 @@ TEST(SplitLists, OfTorchHoweverTheyArePickled) {
 TEST(SplitLists, AsJson) {
   const auto lists = read_split_lists(fixtures + "molecule3d/random_split_inds.json");
   EXPECT_EQ(lists, (SplitLists{{"train", {4, 0, 2}}, {"valid", {1}}, {"test", {3}}}));
-  const auto list = [&](const char* name, int64_t most, int64_t size) { return split_list(lists, name, most, size, "a"); };
+  const auto list = [&](const char* name, int64_t most, int64_t size) {
+    return split_list(lists, name, most, size, "a");
+  };
   EXPECT_EQ(list("train", 0, 5), (std::vector<int64_t>{0, 2, 4}));
   EXPECT_EQ(list("train", 2, 5), (std::vector<int64_t>{0, 4}));
   EXPECT_EQ(list("other", 0, 5), std::vector<int64_t>());
-  EXPECT_NE(message_of<DataError>([&] { list("train", 4, 5); }).find("train must have 4 samples, has 3"), std::string::npos);
+  EXPECT_NE(message_of<DataError>([&] { list("train", 4, 5); }).find("train must have 4 samples, has 3"),
+            std::string::npos);
   EXPECT_NE(message_of<DataError>([&] { list("train", 0, 4); }).find("must list samples of 0 .. 3, lists 4"),
             std::string::npos);
   EXPECT_NO_THROW(require_disjoint({{0, 1}, {2}}, 3, "a"));
@@ -39,8 +43,9 @@ TEST(SplitLists, AsJson) {
 
 TEST(SplitLists, FaultsAreRefused) {
   const Folder folder;
-  for (const char* wrong : {"", "[]", "{\"train\": 1}", "{\"train\": [1.5]}", "{\"train\": [\"a\"]}", "{\"train\": [1]",
-                            "{\"train\": [1]} 2", "{\"train\": [1], \"train\": [2]}", "{\"train\": [[1]]}"}) {
+  for (const char* wrong :
+       {"", "[]", "{\"train\": 1}", "{\"train\": [1.5]}", "{\"train\": [\"a\"]}", "{\"train\": [1]",
+        "{\"train\": [1]} 2", "{\"train\": [1], \"train\": [2]}", "{\"train\": [[1]]}"}) {
     std::ofstream(folder / "a.json") << wrong;
     EXPECT_THROW(read_split_lists(folder / "a.json"), DataError) << wrong;
   }

@@ -1,4 +1,4 @@
-#include "weyl/data/base/split_lists.h"
+#include "weyl/data/atoms/split_lists.h"
 
 #include <algorithm>
 #include <bit>
@@ -34,7 +34,8 @@ class PickledLists {
       if (is_tensor(value)) {
         continue;  // read with its storage
       }
-      check(found.try_emplace(name, integers(value, name)).second, "the split ", quote(name), " is there twice");
+      check(found.try_emplace(name, integers(value, name)).second, "the split ", quote(name),
+            " is there twice");
     }
     return found;
   }
@@ -81,7 +82,8 @@ class PickledLists {
     const int64_t width = type == "i8" ? 8 : 4;
     const std::string bytes = bytes_of_array(pickle_[state.items[4]], name);
     check(count >= 0 && bytes.size() % width == 0 && static_cast<int64_t>(bytes.size()) / width == count,
-          "the array ", quote(name), " must have ", count, " integers of ", width, " bytes, has ", bytes.size(), " bytes");
+          "the array ", quote(name), " must have ", count, " integers of ", width, " bytes, has ",
+          bytes.size(), " bytes");
     std::vector<int64_t> all(static_cast<size_t>(count));
     for (size_t i = 0; i < all.size(); ++i) {
       if (width == 8) {
@@ -99,7 +101,8 @@ class PickledLists {
   std::string type_of(const PickleValue& dtype) const {
     static_assert(std::endian::native == std::endian::little);
     check(calls(dtype, "dtype") && dtype.integer > 0, "an array must have a dtype of NumPy");
-    const PickleValue &arguments = pickle_[dtype.items[1]], &state = pickle_[static_cast<uint32_t>(dtype.integer - 1)];
+    const PickleValue &arguments = pickle_[dtype.items[1]],
+                      &state = pickle_[static_cast<uint32_t>(dtype.integer - 1)];
     check(arguments.kind == PickleKind::tuple && !arguments.items.empty() &&
               pickle_[arguments.items[0]].kind == PickleKind::text && state.kind == PickleKind::tuple &&
               state.items.size() > 1 && pickle_[state.items[1]].text == "<",
@@ -126,8 +129,9 @@ class PickledLists {
         bytes += said[i];
         continue;
       }
-      check((c == 0xc2 || c == 0xc3) && i + 1 < said.size() && (static_cast<uint8_t>(said[i + 1]) & 0xc0) == 0x80, "the array ", quote(name),
-            " must be of bytes");
+      check((c == 0xc2 || c == 0xc3) && i + 1 < said.size() &&
+                (static_cast<uint8_t>(said[i + 1]) & 0xc0) == 0x80,
+            "the array ", quote(name), " must be of bytes");
       bytes += static_cast<char>((c & 3) << 6 | (static_cast<uint8_t>(said[++i]) & 0x3f));
     }
     return bytes;
@@ -148,7 +152,8 @@ SplitLists parse_json_lists(std::string_view text, const std::string& where) {
     }
   };
   SplitLists lists;
-  check(reader.next() == JsonEvent::begin_object, "there must be an object of lists, {\"train\": [0, 1], ...}");
+  check(reader.next() == JsonEvent::begin_object,
+        "there must be an object of lists, {\"train\": [0, 1], ...}");
   for (JsonEvent event = reader.next(); event != JsonEvent::end_object; event = reader.next()) {
     const auto [list, added] = lists.try_emplace(reader.string());
     check(added, "a split must be there once");
@@ -168,19 +173,20 @@ SplitLists parse_torch_lists(std::span<const std::byte> file, const std::string&
   const Pickle pickle = parse_pickle(program, where);
   SplitLists lists = PickledLists(pickle, where).lists();
   for (NamedArray& tensor : archive.arrays(pickled_tensors(pickle, where))) {
-    require<DataError>(tensor.array.type == ElementType::i64 && tensor.array.shape.size() == 1, where, ": the tensor ",
-                       quote(tensor.name), " must be a list of int64");
+    require<DataError>(tensor.array.type == ElementType::i64 && tensor.array.shape.size() == 1, where,
+                       ": the tensor ", quote(tensor.name), " must be a list of int64");
     std::vector<int64_t> all(static_cast<size_t>(tensor.array.shape[0]));
     std::memcpy(all.data(), tensor.array.bytes.data(), tensor.array.bytes.size());
-    require<DataError>(lists.try_emplace(tensor.name, std::move(all)).second, where, ": the split ", quote(tensor.name),
-                       " is there twice");
+    require<DataError>(lists.try_emplace(tensor.name, std::move(all)).second, where, ": the split ",
+                       quote(tensor.name), " is there twice");
   }
   return lists;
 }
 
 SplitLists read_split_lists(const std::string& path) {
   const std::string file = contents_of(path);
-  return path.ends_with(".pt") ? parse_torch_lists(std::as_bytes(std::span(file)), path) : parse_json_lists(file, path);
+  return path.ends_with(".pt") ? parse_torch_lists(std::as_bytes(std::span(file)), path)
+                               : parse_json_lists(file, path);
 }
 
 std::vector<int64_t> split_list(const SplitLists& lists, const std::string& name, int64_t most, int64_t size,
@@ -198,16 +204,19 @@ std::vector<int64_t> split_list(const SplitLists& lists, const std::string& name
   std::ranges::sort(list);
   require<DataError>(list.empty() || (list.front() >= 0 && list.back() < size), where, ": ", name,
                      " must list samples of 0 .. ", size - 1, ", lists ",
-                     list.empty() ? 0 : list.front() < 0 ? list.front() : list.back());
+                     list.empty()       ? 0
+                     : list.front() < 0 ? list.front()
+                                        : list.back());
   return list;
 }
 
-void require_disjoint(const std::vector<std::vector<int64_t>>& lists, int64_t size, const std::string& where) {
+void require_disjoint(const std::vector<std::vector<int64_t>>& lists, int64_t size,
+                      const std::string& where) {
   std::vector<bool> taken(static_cast<size_t>(size), false);
   for (const auto& list : lists) {
     for (const int64_t sample : list) {
-      require<DataError>(!taken[static_cast<size_t>(sample)], where, ": a sample must be in one split and once, ",
-                         sample, " is there twice");
+      require<DataError>(!taken[static_cast<size_t>(sample)], where,
+                         ": a sample must be in one split and once, ", sample, " is there twice");
       taken[static_cast<size_t>(sample)] = true;
     }
   }
