@@ -3,7 +3,7 @@
 find_path(RDKit_INCLUDE_DIR GraphMol/ROMol.h PATH_SUFFIXES rdkit)
 set(RDKit_LIBRARIES "")
 set(rdkit_wanted RDKit_INCLUDE_DIR)
-foreach(rdkit_part SmilesParse DistGeomHelpers ForceFieldHelpers ForceField GraphMol RDGeneral)
+foreach(rdkit_part SmilesParse Depictor DistGeomHelpers ForceFieldHelpers ForceField GraphMol RDGeneral)
   find_library(RDKit_${rdkit_part}_LIBRARY RDKit${rdkit_part})
   mark_as_advanced(RDKit_${rdkit_part}_LIBRARY)
   list(APPEND RDKit_LIBRARIES "${RDKit_${rdkit_part}_LIBRARY}")

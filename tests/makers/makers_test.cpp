@@ -32,9 +32,10 @@ TEST(Makers, NameTheNearestOrAll) {
   EXPECT_FALSE(find_maker("nbdy").has_value());
   EXPECT_EQ(message_of<ConfigError>([] { maker_named("nbdy"); }),
             "data make: there is no maker 'nbdy'; did you mean 'nbody'?");
-  EXPECT_EQ(message_of<ConfigError>([] { maker_named("galaxies"); }),
-            "data make: there is no maker 'galaxies'; there are glyphs, lesions, molecules, nbody, phantoms, "
-            "planets, pose_sequences, rigid_bodies and solids");
+  EXPECT_EQ(
+      message_of<ConfigError>([] { maker_named("galaxies"); }),
+      "data make: there is no maker 'galaxies'; there are conformers, glyphs, lesions, molecules, nbody, orbital_gaps, phantoms, "
+      "planets, pose_sequences, rigid_bodies and solids");
 }
 
 TEST(Makers, HaveOptionsThatCanBeDescribedAndAPlan) {

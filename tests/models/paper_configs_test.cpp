@@ -38,6 +38,11 @@ TEST(PaperConfigs, HaveThePublishedNumberOfParameters) {
   // 25 d^2 a layer in each of two towers, 8 d^2 for the vectors of the other, and 2 % for norms, Gaussians and ends.
   EXPECT_NEAR(parameters_of("nbody/geomformer.paper.toml"), 2 * 4 * 33 * 80 * 80,
               0.03 * 2 * 4 * 33 * 80 * 80);
+  EXPECT_NEAR(parameters_of("pcqm4mv2/geomformer.paper.toml"), 8. * 25 * 512 * 512,
+              0.03 * 8 * 25 * 512 * 512);
+  // Nobody reads the vectors behind the last layer of Molecule3D's.
+  EXPECT_NEAR(parameters_of("molecule3d/geomformer.paper.toml"), (12. * 25 - 13) * 768 * 768,
+              0.03 * 12 * 25 * 768 * 768);
 }
 
 // The paper demands gravity as an input (3.1), and its table 1 counts without: the recipes have the first.

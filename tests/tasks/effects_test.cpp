@@ -35,6 +35,7 @@ Effect task_outcome(const TaskOptions& options, const std::shared_ptr<InMemory>&
     const std::unique_ptr<Task> task = make_task(options);
     require_labels(*task, data->schema());
     task->fit(*data);
+    task->progress(0.5);
     for (const auto& [name, value] : task->state()) {
       outcome.numbers["fitted " + name] = value;
     }
@@ -102,6 +103,7 @@ std::shared_ptr<InMemory> points() {
   schema.interface.features = {{.name = "velocity", .kind = Kind::vector}};
   schema.horizon = 1;
   schema.labels = {{.name = "displacement", .kind = Kind::vector, .role = Role::offset},
+                   {.name = "relaxed", .kind = Kind::vector, .role = Role::point},
                    {.name = "class", .level = Level::graph, .kind = Kind::category, .categories = 3},
                    {.name = "energy", .level = Level::graph, .extensive = true, .unit = "eV"},
                    {.name = "forces", .kind = Kind::vector, .unit = "eV/\u00c5"},
@@ -109,6 +111,7 @@ std::shared_ptr<InMemory> points() {
                    {.name = "U0", .level = Level::graph, .extensive = true, .unit = "eV"}};
   Batch all;
   all.labels["displacement"] = 0.5 * p.vectors + 0.1 * at::randn({n, 1, 3}, at::kDouble);
+  all.labels["relaxed"] = p.positions.unsqueeze(1) + all.labels["displacement"];
   all.labels["class"] = at::tensor(std::vector<int64_t>{0, 1, 2, 0, 1, 2}, at::kLong).view({b, 1});
   all.labels["energy"] = at::randn({b, 1}, at::kDouble) - 100;
   all.labels["forces"] = at::randn({n, 1, 3}, at::kDouble);
@@ -150,14 +153,24 @@ TEST(EffectsOfTasks, ForceField) {
 
 TEST(EffectsOfTasks, Property) {
   OtherValues values;
-  values.strings["targets"] = {{"U0"}};
+  values.strings["targets"] = {{"U0", "gap"}};
+  values.reals["weights"] = {{1, 3}};
   PropertyOptions o;
-  o.targets = {"gap"};
+  o.targets = {"gap", "U0"};
   expect_all_to_act("property", o, points(), transformer, values);
   o.loss = ErrorLaw::huber;
   o.huber_delta = 0.1;
   o.test_time_rotations = {.count = 3, .random = true};
   expect_all_to_act("property with rotations", o, points(), transformer, values);
+}
+
+TEST(EffectsOfTasks, Relaxation) {
+  OtherValues values;
+  values.string["target"] = {"gap"};
+  RelaxationOptions o;
+  o.target = "U0";
+  o.distance_weight = {1, 2};
+  expect_all_to_act("relaxation", o, points(), transformer, values);
 }
 
 TEST(EffectsOfTasks, Segmentation) {

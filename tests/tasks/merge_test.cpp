@@ -14,6 +14,7 @@
 #include "weyl/tasks/completion.h"
 #include "weyl/tasks/force_errors.h"
 #include "weyl/tasks/property.h"
+#include "weyl/tasks/relaxation_errors.h"
 #include "weyl/tasks/rigid_motion.h"
 #include "weyl/tasks/segmentation.h"
 #include "weyl/tasks/trajectory.h"
@@ -196,10 +197,43 @@ Case rigid_motion() {
   return c;
 }
 
+/// Structures of which some places and numbers are not known, and some parts have no labels of places.
+Case relaxation() {
+  Interface inputs;
+  inputs.features = {{"free"}};
+  inputs.length_unit = "\u00c5";
+  Case c{.task = "relaxation",
+         .make =
+             [=] {
+               return std::make_unique<RelaxationErrors>(
+                   RelaxationErrors::Options{.target = "energy", .unit = "eV", .inputs = inputs});
+             },
+         .exact = {"ewt", "adwt"}};
+  for (int64_t i = 0; i < kParts; ++i) {
+    Points p;
+    p.graphs = Segments::of_sizes(std::vector<int64_t>{2, 1 + i});
+    const int64_t n = p.graphs.rows();
+    p.positions = random({n, 3});
+    p.scalars = at::randint(0, 2, {n, 1}, at::kLong).to(at::kDouble);
+    p.scalars[0].fill_(1);
+    Seen seen{{p, {{"energy", random({2, 1})}}}, {}};
+    Named& labels = seen.batch.labels;
+    seen.predictions = {{"energy", labels["energy"] + 0.03 * random({2, 1})},
+                        {"displacement", 0.1 * random({n, 1, 3})}};
+    labels["energy"][i % 2].fill_(i == 3 ? NAN : 0.5);
+    if (i != 2) {
+      labels["relaxed"] = p.positions.unsqueeze(1) + 0.1 * random({n, 1, 3});
+      labels["relaxed"][n - 1].fill_(NAN);
+    }
+    c.parts.push_back(std::move(seen));
+  }
+  return c;
+}
+
 std::vector<Case> cases() {
   at::manual_seed(11);
-  return {classification(), segmentation(), property(),    trajectory(),
-          completion(),     force_field(),  rigid_motion()};
+  return {classification(), segmentation(), property(),     trajectory(),
+          completion(),     force_field(),  rigid_motion(), relaxation()};
 }
 
 std::unique_ptr<Meter> metered(const Case& c, int64_t begin, int64_t end) {

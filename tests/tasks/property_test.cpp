@@ -12,6 +12,8 @@
 #include "weyl/core/random.h"
 #include "weyl/models/gatr/options.h"
 #include "weyl/models/systems.h"
+#include "weyl/ops/segment.h"
+#include "weyl/tasks/conformers.h"
 #include "weyl/tasks/test_time_rotations.h"
 #include "weyl/train/loop/optimiser.h"
 
@@ -254,6 +256,30 @@ TEST(Property, LabelsThatAreMissingAreLeftOut) {
   const auto meter = task.meter(model.interface);
   meter->add(batch, task.predict(model, batch));
   EXPECT_TRUE(std::isfinite(meter->values().at("mae").value));
+}
+
+/// The mean over conformers is that of f at each, put where the input stands.
+TEST(Property, AveragesOverConformers) {
+  const auto data = set();
+  Batch batch = data->all();
+  const auto& points = std::get<Points>(batch.input);
+  const auto spread_about = [&](const Input& input) {
+    const auto& p = std::get<Points>(input);
+    const Tensor from =
+        p.positions - segment_mean(points.positions, p.graphs).index_select(0, p.graphs.index);
+    return segment_sum(from.square().sum(1, true), p.graphs);
+  };
+  const Tensor spread = spread_about(batch.input);
+  EXPECT_TRUE(at::equal(mean_over_conformers(batch, spread_about), spread));
+  const Tensor all = at::stack({points.positions + 5, points.positions * -3, points.positions}, 1);
+  batch.labels["conformers"] = all;
+  EXPECT_TRUE(at::allclose(mean_over_conformers(batch, spread_about), spread * (11. / 3)));
+  Property task(of({"gap"}));
+  task.fit(*data);
+  FirstCoordinate model(task.interface(molecules()));  // which sees centroids alone
+  EXPECT_TRUE(at::allclose(task.predict(model, batch).at("gap"), task.predict(model, data->all()).at("gap")));
+  batch.labels["conformers"] = all.slice(2, 0, 2);
+  EXPECT_THROW(task.predict(model, batch), ShapeError);
 }
 
 TEST(Property, AveragesOverRotationsAtTestTime) {

@@ -13,6 +13,8 @@ struct SinglePoint {
   std::vector<double> forces;      // (N, 3) eV/A: minus the gradient of the energy
   std::array<double, 3> dipole{};  // e A; of an ion it depends on the origin
   std::vector<double> charges;     // (N) e
+  double homo = 0,
+         lumo = 0;  // eV, of the highest occupied orbital and the lowest empty one; NaN: there is none
 };
 
 /// An energy surface: of positions (N, 3) in A. Throws DataError where it has no value.

@@ -10,7 +10,9 @@
 #include "weyl/makers/bodies/rigid_bodies.h"
 #include "weyl/makers/images/glyphs.h"
 #include "weyl/makers/images/lesions.h"
+#include "weyl/makers/molecules/conformers.h"
 #include "weyl/makers/molecules/molecules.h"
+#include "weyl/makers/molecules/orbital_gaps.h"
 #include "weyl/makers/particles/nbody.h"
 #include "weyl/makers/particles/planets.h"
 #include "weyl/makers/poses/pose_sequences.h"
@@ -24,9 +26,10 @@ namespace weyl {
 /// ConfigError where it cannot be opened. Each struct of options has
 /// `name_in_config`, the name that `weyl data make` takes; `makes`, a line of help; `threads`; and beside it
 /// the functions `fields` and `plan_of`. To add a maker: its files, and its place here.
-using Maker = std::variant<GlyphsMakerOptions, LesionsMakerOptions, MoleculesMakerOptions, NbodyMakerOptions,
-                           PhantomsMakerOptions, PlanetsMakerOptions, PoseSequencesMakerOptions,
-                           RigidBodiesMakerOptions, SolidsMakerOptions>;
+using Maker =
+    std::variant<ConformersMakerOptions, GlyphsMakerOptions, LesionsMakerOptions, MoleculesMakerOptions,
+                 NbodyMakerOptions, OrbitalGapsMakerOptions, PhantomsMakerOptions, PlanetsMakerOptions,
+                 PoseSequencesMakerOptions, RigidBodiesMakerOptions, SolidsMakerOptions>;
 
 /// The makers' names, each with its line of help.
 std::vector<std::pair<std::string, std::string>> makers();

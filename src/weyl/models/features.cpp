@@ -24,15 +24,15 @@ Tensor on_nodes(const Quantity& q, const Points& points) {
 
 }  // namespace
 
-InputColumns input_columns(const Interface& interface, const char* system) {
+InputColumns input_columns(const Interface& interface, const char* system, bool reads_pairs) {
   InputColumns columns;
   columns.types = interface.types;
   columns.scalars.assign(interface.types, false);
   for (const auto& q : interface.features) {
     const bool known = is_number(q.kind, interface.dimension) || is_vector(q.kind, interface.dimension);
     require<ConfigError>(
-        known && q.level != Level::pair, system, ": feature '", q.name, "' (",
-        level_names[static_cast<int>(q.level)], " ", kind_names[static_cast<int>(q.kind)],
+        known && (q.level != Level::pair || (reads_pairs && q.kind == Kind::scalar)), system, ": feature '",
+        q.name, "' (", level_names[static_cast<int>(q.level)], " ", kind_names[static_cast<int>(q.kind)],
         ") is not one that this system reads: it takes scalars and vectors of nodes, objects and graphs");
   }
   for (const Level level : levels_in_order) {

@@ -19,8 +19,8 @@ struct InputColumns {
 };
 
 /// ConfigError, in the name of `system`, for a feature that cannot become columns: pairs, tensors, categories beside
-/// `types`, elements.
-InputColumns input_columns(const Interface& interface, const char* system);
+/// `types`, elements. Scalars of pairs, which are no columns, are let pass where the system reads them by itself.
+InputColumns input_columns(const Interface& interface, const char* system, bool reads_pairs = false);
 
 /// The columns of a batch: scalars (N, S) and vectors (N, V, D), undefined when there are none. A vector of
 /// role `point` is given relative to its node's position, so it does not move with translations.

@@ -140,6 +140,22 @@ void fields(Fields& f, RigidMotionOptions& o) {
     {1, 1e5});
 }
 
+void fields(Fields& f, WeightCourse& o) {
+  f("start", o.start, "when the training begins", {0, 1e6});
+  f("end", o.end, "when it ends", {0, 1e6});
+}
+
+void fields(Fields& f, RelaxationOptions& o) {
+  f("target", o.target,
+    "a number of graphs that is learned with the places, by its label; none: places alone");
+  f("displacement_weight", o.displacement_weight,
+    "of the displacements in the loss; they are no output where this and distance_weight are 0");
+  f("distance_weight", o.distance_weight, "of the distances between the predicted places in the loss");
+  f("normalise", o.normalise,
+    "displacements and distances in the loss in units of the root mean square of the displacements; false: in "
+    "the unit of lengths");
+}
+
 void fields(Fields& f, TaskOptions& o) {
   f.also_called("name", {"type", "task"});
   f.variant("name", o.task, "what is learned; its options stand in the table of its name");
@@ -211,9 +227,17 @@ void refuse(const ForceFieldOptions& o) {
 
 void refuse(const PropertyOptions& o) {
   const Conditional options[] = {{"huber_delta", o.loss == ErrorLaw::huber, without_huber},
+                                 {"weights", o.targets.size() > 1, "of one target alone"},
                                  axis_of(o.test_time_rotations),
                                  random_of(o.test_time_rotations)};
   refuse_unused("task.property", o, PropertyOptions{}, options);
+}
+
+void refuse(const RelaxationOptions& o) {
+  const auto counts = [](const WeightCourse& w) { return w.start > 0 || w.end > 0; };
+  const Conditional options[] = {{"normalise", counts(o.displacement_weight) || counts(o.distance_weight),
+                                  "with displacement_weight and distance_weight = 0"}};
+  refuse_unused("task.relaxation", o, RelaxationOptions{}, options);
 }
 
 }  // namespace

@@ -167,8 +167,25 @@ struct RigidMotionOptions {
 };
 void fields(Fields& f, RigidMotionOptions& o);
 
-using TaskChoice = std::variant<TrajectoryOptions, CompletionOptions, ClassificationOptions,
-                                SegmentationOptions, ForceFieldOptions, PropertyOptions, RigidMotionOptions>;
+/// A weight of the loss that goes linearly from its start to its end while the training goes on.
+struct WeightCourse {
+  double start = 0, end = 0;
+};
+void fields(Fields& f, WeightCourse& o);
+
+/// Predicts the relaxed places of the nodes of a structure, and a number of it (tasks/relaxation.h).
+struct RelaxationOptions {
+  static constexpr const char* name_in_config = "relaxation";
+  std::string target;  // a label of graphs; empty: places alone
+  WeightCourse displacement_weight{1, 1};
+  WeightCourse distance_weight;
+  bool normalise = true;  // lengths in units of the displacements of the training set
+};
+void fields(Fields& f, RelaxationOptions& o);
+
+using TaskChoice =
+    std::variant<TrajectoryOptions, CompletionOptions, ClassificationOptions, SegmentationOptions,
+                 ForceFieldOptions, PropertyOptions, RigidMotionOptions, RelaxationOptions>;
 struct TaskOptions {
   TaskChoice task;
 };

@@ -24,6 +24,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/to_device.h"
 #include "weyl/ops/segment.h"
+#include "weyl/tasks/conformers.h"
 #include "weyl/tasks/error_law.h"
 #include "weyl/tasks/label_statistics.h"
 #include "weyl/tasks/test_time_rotations.h"
@@ -214,6 +215,10 @@ Interface Property::interface(const Schema& data) const {
   require<ConfigError>(
       numbers || options_.test_time_rotations.count == 1,
       "task.property.test_time_rotations: are of numbers of graphs alone, and a target is none");
+  require<ConfigError>(
+      numbers || find_quantity(data.labels, conformers_label) == nullptr,
+      "task.property.targets: must be numbers of graphs, of which alone predictions are averaged over "
+      "the conformers of these data");
   if (options_.reference == Reference::elements) {
     const bool sums = std::ranges::any_of(result.outputs, [&](const Quantity& q) {
       return (is_sum(q) || of_nodes(q)) && q.kind != Kind::vector;
@@ -505,19 +510,21 @@ Named Property::predict(Model& model, const Batch& batch) const {
   const at::NoGradGuard no_grad;
   const Interface& interface = model.interface;
   Named outputs;
-  if (options_.test_time_rotations.count == 1) {
+  if (options_.test_time_rotations.count == 1 && !batch.labels.contains(conformers_label)) {
     outputs = model(batch.input);
   } else {  // numbers of graphs alone
     const Quantity all{.name = "targets", .level = Level::graph, .channels = count()};
-    const Tensor mean = mean_over_rotations(
-        options_.test_time_rotations, batch.input, interface, all, [&](const Input& input) {
-          const Named found = model(input);
-          std::vector<Tensor> columns;
-          for (const std::string& name : options_.targets) {
-            columns.push_back(named_tensor(found, name, "output of the model"));
-          }
-          return at::cat(columns, 1).to(at::kDouble);
-        });
+    const auto numbers = [&](const Input& input) {
+      const Named found = model(input);
+      std::vector<Tensor> columns;
+      for (const std::string& name : options_.targets) {
+        columns.push_back(named_tensor(found, name, "output of the model"));
+      }
+      return at::cat(columns, 1).to(at::kDouble);
+    };
+    const Tensor mean = mean_over_conformers(batch, [&](const Input& conformer) {
+      return mean_over_rotations(options_.test_time_rotations, conformer, interface, all, numbers);
+    });
     for (int64_t i = 0; i < count(); ++i) {
       outputs[options_.targets[static_cast<size_t>(i)]] = mean.narrow(1, i, 1);
     }

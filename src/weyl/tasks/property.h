@@ -19,7 +19,8 @@ namespace weyl {
 ///                   ErrorLaw, |.| the root mean square of components, in the model's
 ///                   dtype; rows with labels that are NaN are left out; references, targets and (of extensive targets,
 ///                   which the model gives in float64) differences in float64
-///   predicts        t, float64, averaged over the test-time rotations
+///   predicts        t, float64, averaged over the test-time rotations and the conformers (conformers.h), of which targets
+///                   must be numbers of graphs
 ///   metrics         mae (the headline) and rmse, over components, in the target's unit; of several targets mae_<name>,
 ///                   rmse_<name> in theirs, and the headline standardised_mae, the mean over targets of
 ///                   mae_<name> / s

@@ -5,6 +5,7 @@
 #include "weyl/tasks/completion.h"
 #include "weyl/tasks/force_field.h"
 #include "weyl/tasks/property.h"
+#include "weyl/tasks/relaxation.h"
 #include "weyl/tasks/rigid_motion.h"
 #include "weyl/tasks/segmentation.h"
 #include "weyl/tasks/trajectory.h"
@@ -47,6 +48,9 @@ std::unique_ptr<Task> make(const PropertyOptions& o) {
 
 std::unique_ptr<Task> make(const RigidMotionOptions& o) {
   return std::make_unique<RigidMotion>(o);
+}
+std::unique_ptr<Task> make(const RelaxationOptions& o) {
+  return std::make_unique<Relaxation>(o);
 }
 
 }  // namespace

@@ -150,6 +150,8 @@ class Task {
   /// there would wait for the device. ShapeError where `step` would refuse them. May add labels that follow from those
   /// that are there. On the CPU `step` does the checks itself.
   virtual void prepare(Batch& /*batch*/, const Interface& /*model*/) const {}
+  /// Says before each step of a training how much of its budget is used up, 0 to 1, to a loss whose weights change on the way.
+  virtual void progress(double /*fraction*/) {}
   /// What each term of the loss divides its sum by, () float64 each: a number of known labels, of samples or of cells, or
   /// the sum of their weights. They follow from input and labels alone, without a forward pass. A step that is cut into
   /// several batches has the loss of one batch that holds them all, because each term of each batch counts by its

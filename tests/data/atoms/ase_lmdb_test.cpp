@@ -174,10 +174,9 @@ TEST(AseLmdb, GoesToAnyFramePastDeletedIds) {
   const auto frames = read(path);
   ASSERT_EQ(frames.size(), 15);
   AseLmdbReader reader(path);
-  ASSERT_EQ(reader.count(), 15);
   for (int64_t i = 14; i >= 0; --i) {
     AtomsFrame frame;
-    reader.go_to(i);
+    reader.go_to({static_cast<uint64_t>(i)});
     ASSERT_TRUE(reader.next(frame));
     EXPECT_EQ(frame, frames[static_cast<size_t>(i)]);
     const int64_t id = i < 5 ? i + 2 : i + 5;
@@ -194,19 +193,23 @@ TEST(AseLmdb, FoldersAreReadInTheOrderOfNamesAndFromAnyFrame) {
     EXPECT_EQ(frames[i].positions[2], 0.5 * static_cast<double>(i));
   }
   const auto reader = open_frames(databases + "folder");
-  ASSERT_EQ(reader->count(), 5);
   AtomsFrame frame;
-  for (const int64_t i : {4, 3, 0, 2, 3, 1}) {
-    reader->go_to(i);
-    for (size_t next = static_cast<size_t>(i); next < 5; ++next) {
+  std::vector<FramePlace> places;
+  for (auto place = reader->place(); reader->next(frame); place = reader->place()) {
+    places.push_back(place.value());
+  }
+  ASSERT_EQ(places.size(), 5);
+  places.push_back(reader->place().value());
+  for (const size_t i : {4, 3, 0, 2, 3, 1}) {
+    reader->go_to(places[i]);
+    for (size_t next = i; next < 5; ++next) {
       ASSERT_TRUE(reader->next(frame));
       EXPECT_EQ(frame, frames[next]) << i;
     }
     EXPECT_FALSE(reader->next(frame));
   }
-  reader->go_to(5);
+  reader->go_to(places[5]);
   EXPECT_FALSE(reader->next(frame));
-  EXPECT_EQ(open_frames(fixtures + "qm9")->count(), std::nullopt);  // texts do not know
 }
 
 TEST(AseLmdb, BrokenFilesAreRefusedInOneLine) {

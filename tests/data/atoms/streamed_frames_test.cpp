@@ -116,11 +116,47 @@ TEST_F(Streamed, AnyOrderOfADatabase) {
     expect_same(streamed->batch(which), kept->batch(which));
   }
   const StreamedFrames some(
-      path, layout_of({o}), FrameCollector::Labels::needed, [](const AtomsFrame& frame) {
+      path, [path] { return open_frames(path); }, layout_of({o}), FrameCollector::Labels::needed,
+      [](const AtomsFrame& frame) {
         return frame.positions[2] != 0.5 && frame.positions[2] != 1.5;  // without the second and the fourth
       });
   ASSERT_EQ(some.size(), 3);
   expect_same(some.batch(std::vector<int64_t>{2, 0, 1}), kept->batch(std::vector<int64_t>{4, 0, 2}));
+}
+
+/// Of texts too, unless they are packed; of one file or several.
+TEST_F(Streamed, AnyOrderOfTexts) {
+  const std::string fixtures = WEYL_SOURCE_DIR "/tests/fixtures/molecules/";
+  MoleculesDataOptions o;
+  o.features = {"charge"};
+  const auto all = file("all.xyz", frames(41));
+  std::filesystem::create_directories(folder + "/several");
+  file("several/a.xyz", frames(7));
+  file("several/b.xyz", frames(9));
+  for (const auto& [path, in_any_order] :
+       {std::pair{all, true}, {folder + "/several", true}, {fixtures + "ase.xyz.gz", false}}) {
+    EXPECT_EQ(open_frames(path)->place().has_value(), in_any_order) << path;
+  }
+  for (const std::string& path : {all, folder + "/several"}) {
+    const auto kept = whole(path, o), streamed = on_disk(path, o);
+    for (const std::vector<int64_t>& which :
+         std::vector<std::vector<int64_t>>{{15}, {0}, {3, 1, 4, 1}, {9, 8, 7, 6, 5}, {2, 3, 14}, {}}) {
+      expect_same(streamed->batch(which), kept->batch(which));
+    }
+  }
+  for (const char* name : {"v2000.sdf", "v3000.sdf", "gdb9/gdb9.sdf", "qm9"}) {
+    MoleculesDataOptions any;
+    any.energy = "none";
+    const auto read = [&](Keep keep) {
+      return open_frames_file(fixtures + name, layout_of({any}), FrameCollector::Labels::found, keep);
+    };
+    const auto kept = read(Keep::in_memory), streamed = read(Keep::on_disk);
+    const int64_t last = kept->size() - 1;
+    for (const std::vector<int64_t>& which :
+         std::vector<std::vector<int64_t>>{{last}, {0, last}, {last, 0}, {last / 2}}) {
+      expect_same(streamed->batch(which), kept->batch(which));
+    }
+  }
 }
 
 TEST_F(Streamed, SplitsAreThoseInMemory) {

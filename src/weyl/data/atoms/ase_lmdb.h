@@ -21,8 +21,8 @@ class AseLmdbReader : public FrameReader {
   bool next(AtomsFrame& frame) override;
   std::string where() const override;
   std::string_view unit_of(std::string_view name) const override;
-  std::optional<int64_t> count() const override { return frames_; }
-  void go_to(int64_t frame) override { next_ = frame; }
+  std::optional<FramePlace> place() override { return FramePlace{static_cast<uint64_t>(next_)}; }
+  void go_to(const FramePlace& place) override { next_ = static_cast<int64_t>(place.at); }
 
  private:
   std::string place(int64_t frame) const;

@@ -85,6 +85,14 @@ std::string ExtendedXyzReader::where() const {
   return text(lines_.where(), ": frame ", lines_.frame(), ", line ", first_line_);
 }
 
+/// The first frame says the units of all.
+void ExtendedXyzReader::go_to(const FramePlace& place) {
+  if (AtomsFrame first; place.at > 0 && lines_.frame() == 0) {
+    next(first);
+  }
+  lines_.go_to(place.at);
+}
+
 bool ExtendedXyzReader::next(AtomsFrame& frame) {
   if (!lines_.next_frame()) {
     require<DataError>(lines_.frame() > 0, lines_.where(), ": must hold at least one frame, holds none");

@@ -47,6 +47,8 @@ class ExtendedXyzReader : public FrameReader {
   std::string_view unit_of(std::string_view name) const override;
   std::string_view stated_unit_of(std::string_view name) const override;
   std::span<const UnreadUnit> unread_units() const override { return unread_units_; }
+  std::optional<FramePlace> place() override { return place_of(lines_); }
+  void go_to(const FramePlace& place) override;
 
  private:
   enum class Target { species, atomic_number, positions, column };

@@ -1,5 +1,6 @@
 // Frames of atoms as one of the file formats (formats.h).
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 #include <utility>
 
@@ -49,8 +50,10 @@ void keep_isolated_for_training(SplitIndices& parts, const std::vector<int64_t>&
 
 }  // namespace
 
-bool FrameFiles::takes(const std::string& path, AskedSet) {
-  return holds_frames(path);
+bool FrameFiles::takes(const std::string& path, AskedSet asked) {
+  // Folders of these sets are data sets of their own, with tables and lists beside their frames.
+  const bool whole = asked.is<Molecule3dDataOptions>() || asked.is<Pcqm4mv2DataOptions>();
+  return holds_frames(path) && !(whole && std::filesystem::is_directory(path));
 }
 
 std::shared_ptr<const Dataset> FrameFiles::open(const OpenRequest& request) {

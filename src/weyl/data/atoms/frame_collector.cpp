@@ -18,6 +18,7 @@
 #include "weyl/core/units.h"
 #include "weyl/data/atoms/atom_inputs.h"
 #include "weyl/data/atoms/frame_checks.h"
+#include "weyl/data/atoms/molecular_graph.h"
 #include "weyl/data/atoms/potential_keys.h"
 #include "weyl/data/atoms/stress_tensor.h"
 
@@ -273,7 +274,7 @@ FrameCollector::FrameCollector(FrameLayout layout, const FrameReader& reader, La
     label.given =
         label.keys.size() == 1 && std::ranges::find(layout_.optional, q.name) == layout_.optional.end();
     label.of_atoms = q.level == Level::node;
-    label.width = components(q.kind, 3);
+    label.width = q.channels * components(q.kind, 3);
     label.norm = std::ranges::any_of(layout_.properties,
                                      [&](const FrameProperty& p) { return p.norm && p.key == q.name; });
     labels_.push_back(std::move(label));
@@ -303,6 +304,9 @@ void FrameCollector::take_units() {
     if (q.name == "stress") {
       return asked && units_.stress == stress_unit_of(units_) ? energy_ / std::pow(length_, 3)
                                                               : factor_of(q.name, units_.stress, q.unit);
+    }
+    if (q.role == Role::point) {
+      return length_;
     }
     const std::string said(reader_->unit_of(q.name));
     return said.empty() || q.unit.empty() ? 1 : factor_of(q.name, said, q.unit);
@@ -379,6 +383,11 @@ void FrameCollector::add_atoms(const AtomsFrame& frame) {
                z <= most_elements ? std::string(element_symbol(static_cast<int>(z))) : std::to_string(z)));
     }
     types_.push_back(type);
+  }
+  if (layout_.graph) {
+    require<DataError>(!frame.bonds.empty() || frame.size() == 1, where(),
+                       ": must have bonds, of which the model is told, has none");
+    append_graph(frame, inputs_, pairs_);
   }
 }
 
@@ -509,6 +518,10 @@ Batch FrameCollector::take_batch(const Schema& schema) {
     points.types = at::empty({n}, at::kLong);
     std::copy(types_.begin(), types_.end(), points.types.mutable_data_ptr<int64_t>());
   }
+  if (layout_.graph) {
+    points.scalars = tensor_of(inputs_, {n, degree_channels});
+    points.pairs = tensor_of(pairs_, {points.graphs.pairs(), bond_channels + path_channels});
+  }
   if (periodic_) {
     points.cell = tensor_of(cells_, {b, 3, 3});
     points.pbc = at::empty({b, 3}, at::kBool);
@@ -531,7 +544,7 @@ Batch FrameCollector::take_batch(const Schema& schema) {
     if (find_quantity(schema.labels, q.name) == nullptr) {
       continue;
     }
-    std::vector<int64_t> shape{label.of_atoms ? n : b, 1};
+    std::vector<int64_t> shape{label.of_atoms ? n : b, q.channels};
     if (q.kind == Kind::vector) {
       shape.push_back(3);
     }
@@ -557,6 +570,7 @@ void FrameCollector::forget() {
   sizes_.clear();
   types_.clear();
   inputs_.clear();
+  pairs_.clear();
   config_types_.clear();
   positions_.clear();
   cells_.clear();

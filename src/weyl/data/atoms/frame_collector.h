@@ -123,7 +123,7 @@ class FrameCollector {
   std::vector<double> positions_, cells_;
   std::vector<std::vector<double>> features_;
   std::vector<std::vector<uint16_t>> states_;  // the channels of the frames kept, of each state
-  std::vector<double> inputs_;                 // of atoms, where the layout has them
+  std::vector<double> inputs_, pairs_;         // of atoms and of pairs, where the layout has them
   std::vector<uint8_t> pbc_;
   bool periodic_ = false;
   bool overlap_said_ = false;       // in the warnings of the schema

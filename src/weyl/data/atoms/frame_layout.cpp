@@ -10,6 +10,9 @@
 #include "weyl/core/quote.h"
 #include "weyl/core/units.h"
 #include "weyl/data/atoms/atom_inputs.h"
+#include "weyl/data/atoms/molecular_graph.h"
+#include "weyl/data/atoms/molecule3d.h"
+#include "weyl/data/atoms/pcqm4mv2.h"
 #include "weyl/data/atoms/potential_keys.h"
 #include "weyl/data/atoms/stated_units.h"
 
@@ -116,6 +119,38 @@ FrameLayout layout_of(const Qm9DataOptions& o) {
   return layout;
 }
 
+FrameLayout layout_of(const Molecule3dDataOptions& o) {
+  FrameLayout layout{.option = "data.molecule3d", .elements = o.elements, .config_type = config_type_label};
+  layout.graph = o.graph;
+  layout.potential = false;
+  for (const Molecule3dColumn& column : molecule3d_columns) {
+    layout.properties.push_back(
+        {std::string(column.name), std::string(column.unit), column.name == "scf_energy"});
+    if (column.name != "homolumogap") {
+      layout.optional.emplace_back(column.name);
+    }
+  }
+  return layout;
+}
+
+FrameLayout layout_of(const Pcqm4mv2DataOptions& o) {
+  FrameLayout layout{.option = "data.pcqm4mv2", .elements = o.elements, .config_type = config_type_label};
+  layout.graph = o.graph;
+  layout.potential = false;
+  layout.properties = {{"gap", "eV"}};
+  const auto places = [](const char* name, int64_t count) {
+    return Quantity{.name = name,
+                    .kind = Kind::vector,
+                    .channels = count,
+                    .role = Role::point,
+                    .unit = length_unit_of_models};
+  };
+  layout.places = {places(conformers_column, o.conformers), places(relaxed_column, 1)};
+  layout.optional = {relaxed_column};
+  layout.mask_missing = true;
+  return layout;
+}
+
 FrameLayout layout_of(AskedSet asked) {
   if (const auto* molecules = asked.get_if<MoleculesDataOptions>()) {
     return layout_of(*molecules);
@@ -126,6 +161,12 @@ FrameLayout layout_of(AskedSet asked) {
   if (const auto* qm9 = asked.get_if<Qm9DataOptions>()) {
     return layout_of(*qm9);
   }
+  if (const auto* molecule3d = asked.get_if<Molecule3dDataOptions>()) {
+    return layout_of(*molecule3d);
+  }
+  if (const auto* pcqm4mv2 = asked.get_if<Pcqm4mv2DataOptions>()) {
+    return layout_of(*pcqm4mv2);
+  }
   return {.option = "data.molecules", .config_type = config_type_label};
 }
 
@@ -133,11 +174,14 @@ FrameLayout as_told(FrameLayout layout, const Interface& model) {
   layout.told = true;
   layout.elements = model.elements;
   layout.features.clear();
-  layout.atom_inputs = false;
+  layout.atom_inputs = layout.graph = false;
+  const auto of_graph = graph_features();
   layout.states = states_told(layout.states, model, {});
   for (const Quantity& q : model.features) {
     if (q == atom_inputs()) {
       layout.atom_inputs = true;
+    } else if (std::ranges::find(of_graph, q) != of_graph.end()) {
+      layout.graph = true;
     } else if (std::ranges::find(layout.states, q.name, &FrameState::key) == layout.states.end()) {
       layout.features.push_back(q.name);
     }
@@ -155,6 +199,10 @@ Schema frames_schema(const FrameLayout& layout) {
     i.elements = symbols_of(layout);
   }
   i.types = static_cast<int64_t>(i.elements.size());
+  if (layout.graph) {
+    const auto of_graph = graph_features();
+    i.features.insert(i.features.end(), of_graph.begin(), of_graph.end());
+  }
   check_units(layout);
   std::set<std::string> known;
   for (const auto& symbol : i.elements) {
@@ -178,6 +226,7 @@ Schema frames_schema(const FrameLayout& layout) {
         {.name = "forces", .kind = Kind::vector, .unit = force},
         {.name = "stress", .level = Level::graph, .kind = Kind::symmetric_tensor, .unit = force + "^3"}};
   }
+  schema.labels.insert(schema.labels.end(), layout.places.begin(), layout.places.end());
   for (const auto& p : layout.properties) {
     require<ConfigError>(!p.key.empty(), layout.option, ".properties: `key` must be given");
     if (!p.unit.empty()) {

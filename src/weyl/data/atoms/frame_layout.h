@@ -30,11 +30,13 @@ struct FrameLayout {
   StressOrder stress_order = StressOrder::voigt;  // of stresses of six numbers
   bool told = false;                              // whether a model says the layout, and no labels are read
   bool atom_inputs = false;                       // whether atoms are told by atom_inputs.h, and not by types
+  bool graph = false;                             // whether bonds are told too, by molecular_graph.h
   bool potential = true;                          // whether energy, forces and stress are labels
   std::vector<std::string> features;
   std::vector<FrameState> states;
   std::vector<FrameProperty> properties;
-  std::vector<std::string> optional;  // keys of properties that files may lack
+  std::vector<std::string> optional;  // keys of properties, and columns, that files may lack
+  std::vector<Quantity> places;       // labels of atoms that are columns of places, under the same names
   std::string config_type;
   bool mask_missing = false;
 };
@@ -43,13 +45,15 @@ struct FrameLayout {
 FrameLayout layout_of(const MoleculesDataOptions& options);
 FrameLayout layout_of(const Md17DataOptions& options);
 FrameLayout layout_of(const Qm9DataOptions& options);
+FrameLayout layout_of(const Molecule3dDataOptions& options);
+FrameLayout layout_of(const Pcqm4mv2DataOptions& options);
 FrameLayout layout_of(AskedSet asked);
 /// The types and features that a model knows. What a file says of the units of its forces and stress goes before
 /// what the layout says: they are what predictions are written in.
 FrameLayout as_told(FrameLayout layout, const Interface& model);
 
 /// Points with types, or with atom_inputs.h; labels `energy` (graph scalar, extensive, eV), `forces` (node vector, eV/Å), `stress`
-/// (graph symmetric tensor, eV/Å^3) and the properties. ConfigError: an element that is none, or twice; a unit
+/// (graph symmetric tensor, eV/Å^3), the properties and the places. ConfigError: an element that is none, or twice; a unit
 /// that is none or of another thing.
 Schema frames_schema(const FrameLayout& layout);
 

@@ -85,17 +85,24 @@ class FolderReader : public Chain {
  public:
   explicit FolderReader(std::vector<std::string> paths) : paths_(std::move(paths)) {}
 
-  std::optional<int64_t> count() const override {
-    return before().empty() ? std::nullopt : std::optional(before().back());
-  }
-  void go_to(int64_t frame) override {
-    const auto behind = static_cast<size_t>(std::ranges::upper_bound(before(), frame) - before().begin());
-    const size_t file = std::min(behind, paths_.size()) - 1;  // behind the last frame: its end
-    if (file + 1 != next_) {
-      begin(open_frames(paths_[file]));
-      next_ = file + 1;
+  std::optional<FramePlace> place() override {
+    if (!in_any_order()) {
+      return std::nullopt;
     }
-    current().go_to(frame - before()[file]);
+    if (!has_begun()) {
+      begin(open_next());
+    }
+    FramePlace place = current().place().value();
+    place.at |= static_cast<uint64_t>(next_ - 1) << kFileShift;
+    return place;
+  }
+  void go_to(const FramePlace& place) override {
+    const auto file = static_cast<size_t>(place.at >> kFileShift);
+    if (file + 1 != next_) {
+      next_ = file;
+      begin(open_next());
+    }
+    current().go_to({place.at & ((uint64_t{1} << kFileShift) - 1), place.beside});
   }
 
  private:
@@ -103,27 +110,24 @@ class FolderReader : public Chain {
     return next_ == paths_.size() ? nullptr : open_frames(paths_[next_++]);
   }
 
-  /// The frames before each file, and in all; empty where a file does not know how many it has.
-  const std::vector<int64_t>& before() const {
-    if (!counted_) {
-      counted_ = true;
-      before_.assign(1, 0);
-      for (const std::string& path : paths_) {
-        const auto frames = open_frames(path)->count();
-        if (!frames) {
-          before_.clear();
-          break;
-        }
-        before_.push_back(before_.back() + *frames);
-      }
+  /// Whether all files are of readers that can go to any frame.
+  bool in_any_order() {
+    if (!in_any_order_) {
+      in_any_order_ = paths_.size() < (size_t{1} << (64 - kFileShift)) &&
+                      std::ranges::all_of(
+                          paths_,
+                          [](const std::string& path) {
+                            const auto first = open_frames(path)->place();
+                            return first && first->at >> kFileShift == 0;
+                          });
     }
-    return before_;
+    return *in_any_order_;
   }
 
+  static constexpr int kFileShift = 48;
   std::vector<std::string> paths_;
   size_t next_ = 0;
-  mutable std::vector<int64_t> before_;
-  mutable bool counted_ = false;
+  std::optional<bool> in_any_order_;
 };
 
 /// The same without the files, or their ends, that cannot be read.
@@ -204,6 +208,17 @@ std::vector<std::string> paths_of_frames(const std::string& folder) {
 
 }  // namespace
 
+std::optional<FramePlace> place_of(const TextLines& lines) {
+  const auto byte = lines.place();
+  return byte ? std::optional(FramePlace{*byte}) : std::nullopt;
+}
+
+std::optional<FramePlace> place_of(FrameReader& reader, const TextLines& beside) {
+  const auto place = reader.place();
+  const auto byte = beside.place();
+  return place && byte ? std::optional(FramePlace{place->at, *byte}) : std::nullopt;
+}
+
 bool holds_frames(const std::string& path) {
   if (fs::is_directory(path)) {
     return frame_format_of_folder(path) != nullptr || !paths_of_frames(path).empty();
@@ -246,6 +261,10 @@ std::unique_ptr<FrameReader> open_frames(const std::string& path) {
     return std::make_unique<Qm9TableReader>(std::move(frames), open_bytes(table), table);
   }
   return frames;
+}
+
+std::unique_ptr<FrameReader> open_frames_of_all(std::vector<std::string> paths) {
+  return std::make_unique<FolderReader>(std::move(paths));
 }
 
 namespace {

@@ -12,8 +12,15 @@
 #include "weyl/carriers/atoms_frame.h"
 #include "weyl/data/atoms/stated_units.h"
 #include "weyl/data/containers/byte_source.h"
+#include "weyl/data/containers/text_lines.h"
 
 namespace weyl {
+
+/// Where a frame begins: its first byte in a text, its number in a database, with the number of the file in the highest
+/// 16 bits where there are several; and the first byte of what a second file says of it.
+struct FramePlace {
+  uint64_t at = 0, beside = 0;
+};
 
 /// Frames of atoms, one after the other, from a file or folder of any format; one at a time is in memory
 /// where the format allows.
@@ -37,11 +44,16 @@ class FrameReader {
   /// formats, keep their own elements. A list in which some symbol is no element names nothing: that of all atomic
   /// numbers, from "X" on, is what a model has that was given none.
   virtual void name_types(const std::vector<std::string>& /*symbols*/) {}
-  /// How many frames there are, of a format that knows it without reading them, and can go to any.
-  virtual std::optional<int64_t> count() const { return std::nullopt; }
-  /// Where `count` says it: `next` then gives the frame of this index, from 0.
-  virtual void go_to(int64_t /*frame*/) {}
+  /// Where the frame begins that `next` gives; nothing where the reader can only go on, as in a packed file.
+  virtual std::optional<FramePlace> place() { return std::nullopt; }
+  /// Makes `next` give the frame at a place that this reader, or another of the same path, has said.
+  virtual void go_to(const FramePlace& /*place*/) {}
 };
+
+/// The place of the next line of a text; and that of a reader with the next line of a text beside its file. Nothing where
+/// one cannot go back.
+std::optional<FramePlace> place_of(const TextLines& lines);
+std::optional<FramePlace> place_of(FrameReader& reader, const TextLines& beside);
 
 /// The frames of a path, by its name and content: extended xyz (also gzip), QM9's files, SDF and mol files (gdb9.sdf
 /// with its table beside it),
@@ -49,6 +61,9 @@ class FrameReader {
 /// archive of texts, those of one after the other, in the order of their names (of an archive: its own). DataError: see the readers; a path
 /// that is nothing of these.
 std::unique_ptr<FrameReader> open_frames(const std::string& path);
+
+/// The frames of these paths, one after the other.
+std::unique_ptr<FrameReader> open_frames_of_all(std::vector<std::string> paths);
 
 /// Takes the reason why a file cannot be read, or not beyond some frame.
 using FileFault = std::function<void(const std::string& reason)>;

@@ -31,29 +31,31 @@ std::unique_ptr<FrameReader> open_frames_of(const std::string& path,
 
 }  // namespace
 
-StreamedFrames::StreamedFrames(std::string path, const FrameLayout& layout, FrameCollector::Labels labels,
-                               std::function<bool(const AtomsFrame&)> wanted)
+StreamedFrames::StreamedFrames(std::string path, Open open, const FrameLayout& layout,
+                               FrameCollector::Labels labels, std::function<bool(const AtomsFrame&)> wanted)
     : path_(std::move(path)),
-      elements_(layout.elements),
+      open_(std::move(open)),
       wanted_(std::move(wanted)),
       states_(layout.states.size()),
-      reader_(open_frames_of(path_, elements_)),
+      reader_(open_()),
       collector_(layout, *reader_, labels) {
-  for (int64_t frame = 0; reader_->next(frame_); ++frame) {
+  std::optional<FramePlace> place = reader_->place();
+  const bool in_any_order = place.has_value();
+  for (; reader_->next(frame_); place = in_any_order ? reader_->place() : std::nullopt) {
     if (wanted_ && !wanted_(frame_)) {
       continue;
     }
     collector_.add(frame_);
     if (is_isolated_atom(frame_, layout.config_type)) {
-      isolated_.push_back(static_cast<int64_t>(sizes_.size()));
+      isolated_.push_back(size());
     }
-    sizes_.push_back(frame_.size());
+    sizes_.push_back(static_cast<uint32_t>(frame_.size()));
+    if (in_any_order) {
+      places_.push_back(place.value());
+    }
     const std::vector<uint16_t> channels = collector_.states_of_last();
     for (size_t i = 0; i < states_.size(); ++i) {
       states_[i].push_back(channels[i]);
-    }
-    if (wanted_) {
-      frames_.push_back(frame);
     }
     collector_.forget();
   }
@@ -73,13 +75,13 @@ bool StreamedFrames::next() const {
 
 /// Sees to it that the sample is one of those that `next` comes to.
 void StreamedFrames::go_to(int64_t sample) const {
-  if (reader_ == nullptr || (at_ > sample && !reader_->count())) {
-    reader_ = open_frames_of(path_, elements_);
+  if (reader_ == nullptr || (at_ > sample && places_.empty())) {
+    reader_ = open_();
     collector_.follow(*reader_);
     at_ = 0;
   }
-  if (at_ != sample && reader_->count()) {
-    reader_->go_to(frames_.empty() ? sample : frames_[static_cast<size_t>(sample)]);
+  if (at_ != sample && !places_.empty()) {
+    reader_->go_to(places_[static_cast<size_t>(sample)]);
     at_ = sample;
   }
 }
@@ -107,11 +109,15 @@ Batch StreamedFrames::ascending(std::span<const int64_t> indices) const {
   collector_.forget();  // what an error left
   for (const int64_t index : indices) {
     const int64_t size = tokens(index);
-    go_to(index);
     bool there = true;
-    while (there && at_ <= index) {
-      there = next();
-      at_ += there ? 1 : 0;
+    try {
+      go_to(index);
+      while (there && at_ <= index) {
+        there = next();
+        at_ += there ? 1 : 0;
+      }
+    } catch (const DataError&) {  // of what was read without one
+      there = false;
     }
     if (!there || frame_.size() != size) {
       reader_.reset();
@@ -168,7 +174,9 @@ HeldFrames read_all(const std::string& path, const FrameLayout& layout, FrameCol
     };
   }
   if (keep == Keep::on_disk) {
-    auto streamed = std::make_shared<StreamedFrames>(path, layout, labels, wanted);
+    auto streamed = std::make_shared<StreamedFrames>(
+        path, [path, elements = layout.elements] { return open_frames_of(path, elements); }, layout, labels,
+        wanted);
     auto channels = streamed->take_states();
     auto isolated = streamed->isolated();
     return {std::move(streamed), std::move(channels), layout.states, std::move(isolated)};
@@ -357,8 +365,8 @@ void require_effect(const MoleculesDataOptions& o, const Splits& splits) {
 /// another order would do.
 Keep keep_of(const MoleculesDataOptions& o, Keep keep, const std::string& path) {
   require<ConfigError>(
-      !o.stream || open_frames(path)->count(), "data.molecules.stream: must be false for ", path,
-      ", whose frames are only read one after the other; those of .aselmdb are in any order");
+      !o.stream || open_frames(path)->place(), "data.molecules.stream: must be false for ", path,
+      ", whose frames are only read one after the other; those of texts that are not packed, and of .aselmdb, are in any order");
   return o.stream ? Keep::on_disk : keep;
 }
 

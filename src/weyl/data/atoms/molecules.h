@@ -13,14 +13,16 @@
 namespace weyl {
 
 /// The frames of a file or folder as a data set that holds none of them: the file is read once to know its samples,
-/// their sizes and what they have in common, and then from sample to sample as batches are asked for. Batches in the
-/// order of the samples cost one further reading in all; one that goes back begins the file again, but of formats that
-/// can go to any frame (FrameReader::count), of which each batch reads its own samples. Of each sample eight bytes are
-/// kept, sixteen where some frames are none. Batches and schema are those of the same frames in memory (open_frames_file), to the bit.
+/// their sizes, their places and what they have in common, and then again as batches are asked for. Where the reader can go to
+/// any frame (FrameReader::place), a batch reads its own samples alone, in whatever order. Elsewhere batches in the
+/// order of the samples cost one further reading in all, and one that goes back begins the file again. Of each sample
+/// twenty bytes are kept. Batches and schema are those of the same frames in memory (open_frames_file), to the bit.
 class StreamedFrames : public Dataset {
  public:
-  /// `wanted` says which frames are samples; null: all. DataError as FrameCollector and the reader.
-  StreamedFrames(std::string path, const FrameLayout& layout, FrameCollector::Labels labels,
+  /// Opens the frames anew, from the first on.
+  using Open = std::function<std::unique_ptr<FrameReader>()>;
+  /// `path` is for messages. `wanted` says which frames are samples; null: all. DataError as FrameCollector and the reader.
+  StreamedFrames(std::string path, Open open, const FrameLayout& layout, FrameCollector::Labels labels,
                  std::function<bool(const AtomsFrame&)> wanted = nullptr);
   int64_t size() const override { return static_cast<int64_t>(sizes_.size()); }
   const Schema& schema() const override { return schema_; }
@@ -38,10 +40,10 @@ class StreamedFrames : public Dataset {
   Batch ascending(std::span<const int64_t> indices) const;
 
   std::string path_;
-  std::vector<std::string> elements_;  // of the layout
+  Open open_;
   std::function<bool(const AtomsFrame&)> wanted_;
-  std::vector<int64_t> sizes_;
-  std::vector<int64_t> frames_;  // which frame a sample is; empty: all frames are samples
+  std::vector<uint32_t> sizes_;
+  std::vector<FramePlace> places_;  // empty: of a reader that cannot go to them
   std::vector<std::vector<uint16_t>> states_;
   std::vector<int64_t> isolated_;
   Schema schema_;

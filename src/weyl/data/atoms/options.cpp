@@ -85,8 +85,8 @@ void fields(Fields& f, MoleculesDataOptions& o) {
   f("missing", o.missing,
     "frames without a label that others have: refused, or left out of that part of the loss");
   f("stream", o.stream,
-    "frames stay on disk, and each batch reads its own: for data larger than the memory, of .aselmdb, which "
-    "is read in any order");
+    "frames stay on disk, and each batch reads its own: for data larger than the memory, of formats that are read in "
+    "any order: .aselmdb, and texts that are not packed");
   f("order", o.order,
     "of the frames of one file, of which the first are for training, the next for validation: that of our "
     "random numbers, of numpy's RandomState(seed).permutation (isolated atoms are for training), or of the file");
@@ -125,6 +125,56 @@ void require_effects(const Qm9DataOptions& o) {
   require<ConfigError>(o.inputs == AtomInputs::elements || o.elements.empty(),
                        "data.qm9.elements: has no effect with inputs = \"pyg\"");
   refuse_frames(o);
+}
+
+namespace {
+
+template <class Options>
+void listed_counts(Fields& f, Options& o) {
+  f("graph", o.graph,
+    "the model is also told of the bonds: how many each atom has, of which kind those of a pair are, and how many lie "
+    "between them");
+  f("elements", o.elements,
+    "chemical symbols of the types, in their order; none: 100 types, one for each atomic number");
+  f("train", o.train, "training molecules, the first of the list; 0: all", {0, 1e9});
+  f("valid", o.valid, "validation molecules, likewise", {0, 1e9});
+  f("test", o.test, "test molecules, likewise", {0, 1e9});
+}
+
+}  // namespace
+
+void fields(Fields& f, Molecule3dDataOptions& o) {
+  f("path", o.path,
+    "folder of combined_mols_0_to_1000000.sdf and the other SDF files, properties.csv and the lists of the splits, "
+    "random_split_inds.json and scaffold_split_inds.json");
+  f("split", o.split, "which of the two lists: of random splits, or of splits by scaffold");
+  listed_counts(f, o);
+}
+
+void fields(Fields& f, ConformerMixture& o) {
+  f("relaxed", o.relaxed, "share of the training samples at the relaxed geometry with noise", {0, 1});
+  f("middle", o.middle, "share midway between such a place and a conformer; the rest are conformers", {0, 1});
+  f("noise", o.noise, "standard deviation of the noise of each coordinate, in Angstrom", {0, 10});
+}
+
+void require_effects(const Pcqm4mv2DataOptions& o) {
+  require<ConfigError>(o.mixture.relaxed + o.mixture.middle <= 1 + 1e-12,
+                       "data.pcqm4mv2.mixture: relaxed and middle must add up to at most 1, got ",
+                       o.mixture.relaxed, " and ", o.mixture.middle);
+  const Conditional noise{"noise", o.mixture.relaxed + o.mixture.middle > 0,
+                          "with relaxed = 0 and middle = 0, no training sample near its relaxed geometry"};
+  refuse_unused("data.pcqm4mv2.mixture", o.mixture, ConformerMixture{}, {&noise, 1});
+}
+
+void fields(Fields& f, Pcqm4mv2DataOptions& o) {
+  f("path", o.path,
+    "folder of data.csv.gz, split_dict.pt (or split_dict.json), pcqm4m-v2-train.sdf, and conformers.sdf, which `weyl data "
+    "make conformers` writes");
+  f("conformers", o.conformers,
+    "of each molecule: in training one of them is drawn anew in each epoch, and predictions are averaged over all",
+    {1, 1000});
+  f("mixture", o.mixture, "where training samples stand, with their relaxed geometries at hand");
+  listed_counts(f, o);
 }
 
 }  // namespace weyl

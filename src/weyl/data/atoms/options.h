@@ -155,4 +155,52 @@ void require_effects(const Qm9DataOptions& options);
 Schema declared_schema(const Qm9DataOptions& options);
 Splits open_set(const Qm9DataOptions& options, Keep keep = Keep{});
 
+/// The two splits of Molecule3D: drawn at random, or by the scaffolds of molecules, which then differ between the splits.
+enum class Molecule3dSplit { random, scaffold };
+constexpr auto names_of(Molecule3dSplit) {
+  return std::array<std::string_view, 2>{"random", "scaffold"};
+}
+
+/// 3.9 million molecules in geometries of density-functional theory (data/atoms/molecule3d.h). Labels are homo, lumo,
+/// homolumogap (eV) and scf_energy. The molecules stay on disk.
+struct Molecule3dDataOptions {
+  static constexpr const char* name_in_config = "molecule3d";
+  std::string path = "data/molecule3d";
+  Molecule3dSplit split = Molecule3dSplit::random;
+  bool graph = false;                 // whether the model is told of bonds (data/atoms/molecular_graph.h)
+  std::vector<std::string> elements;  // as for molecules
+  int64_t train = 0, valid = 0, test = 0;  // the first molecules of each list; 0: all
+};
+void fields(Fields& f, Molecule3dDataOptions& o);
+Schema declared_schema(const Molecule3dDataOptions& options);
+Splits open_set(const Molecule3dDataOptions& options);
+
+/// Where a training sample stands: with probability `relaxed` at the relaxed geometry with Gaussian noise on each coordinate;
+/// with probability `middle` between such a place and a conformer that was moved onto it (kabsch), at the share 0.4 to 0.6 of
+/// the way; else at a conformer, each with equal chances. (Uni-Mol+, arXiv:2303.16982: 0.8, 0.1, 0.2 Angstrom.)
+struct ConformerMixture {
+  double relaxed = 0, middle = 0;
+  double noise = 0.2;  // Angstrom
+};
+void fields(Fields& f, ConformerMixture& o);
+
+/// 3.7 million molecules with the gap between HOMO and LUMO, as conformers (data/atoms/pcqm4mv2.h). A sample is a molecule at
+/// its first conformer, or in training where `mixture` says. Labels are `gap` (eV), `conformers` (N, C, 3), the places of all,
+/// over which tasks average predictions, and in the training split `relaxed` (N, 1, 3), the places of density-functional
+/// theory, moved onto the input by the rigid motion that brings them nearest. The splits are train, valid and test-dev. The
+/// molecules stay on disk.
+struct Pcqm4mv2DataOptions {
+  static constexpr const char* name_in_config = "pcqm4mv2";
+  std::string path = "data/pcqm4mv2";
+  int64_t conformers = 8;  // C
+  ConformerMixture mixture;
+  bool graph = false;                 // whether the model is told of bonds (data/atoms/molecular_graph.h)
+  std::vector<std::string> elements;  // as for molecules
+  int64_t train = 0, valid = 0, test = 0;  // the first molecules of each list; 0: all
+};
+void fields(Fields& f, Pcqm4mv2DataOptions& o);
+void require_effects(const Pcqm4mv2DataOptions& options);
+Schema declared_schema(const Pcqm4mv2DataOptions& options);
+Splits open_set(const Pcqm4mv2DataOptions& options);
+
 }  // namespace weyl

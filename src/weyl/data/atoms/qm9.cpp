@@ -163,16 +163,6 @@ std::string_view our_name(std::string_view name) {
   return found == kNames.end() ? name : (*found)[1];
 }
 
-std::vector<std::string_view> table_cells(std::string_view line) {
-  std::vector<std::string_view> cells;
-  for (size_t comma = 0; comma != std::string_view::npos;) {
-    comma = line.find(',');
-    cells.push_back(trimmed(line.substr(0, comma)));
-    line.remove_prefix(comma == std::string_view::npos ? line.size() : comma + 1);
-  }
-  return cells;
-}
-
 }  // namespace
 
 bool is_qm9_table(const std::string& path) {
@@ -191,7 +181,7 @@ Qm9TableReader::Qm9TableReader(std::unique_ptr<FrameReader> molecules, std::uniq
   table_.check(table_.next() && table_.line().starts_with(kTableBegin), "must begin with ", kTableBegin,
                "...");
   std::set<std::string_view> seen;
-  for (const std::string_view cell : table_cells(table_.line())) {
+  for (const std::string_view cell : comma_cells(table_.line())) {
     table_.check(!cell.empty() && seen.insert(our_name(cell)).second, "must name each column once, ",
                  quote(cell, 40), " is none or given twice");
     names_.emplace_back(our_name(cell));
@@ -206,7 +196,7 @@ bool Qm9TableReader::next(AtomsFrame& frame) {
   }
   require<DataError>(table_.next_filled(), table_.where(),
                      ": must have a row for each molecule, ends before ", molecules_->where());
-  const auto cells = table_cells(table_.line());
+  const auto cells = comma_cells(table_.line());
   table_.check(cells.size() == names_.size() + 1, "must have the ", names_.size() + 1,
                " columns of the first line, has ", cells.size());
   const auto index = parse_integer(cells[0].substr(std::min(kMolecule.size(), cells[0].size())));
@@ -227,6 +217,11 @@ bool Qm9TableReader::next(AtomsFrame& frame) {
     frame.set(names_[i], *x);
   }
   return true;
+}
+
+void Qm9TableReader::go_to(const FramePlace& place) {
+  molecules_->go_to(place);
+  table_.go_to(place.beside);
 }
 
 std::string_view Qm9TableReader::unit_of(std::string_view name) const {

@@ -31,6 +31,8 @@ class Qm9Reader : public FrameReader {
   bool next(AtomsFrame& frame) override;
   std::string where() const override;
   std::string_view unit_of(std::string_view name) const override;
+  std::optional<FramePlace> place() override { return place_of(lines_); }
+  void go_to(const FramePlace& place) override { lines_.go_to(place.at); }
 
  private:
   template <class... Parts>
@@ -66,6 +68,8 @@ class Qm9TableReader : public FrameReader {
   bool next(AtomsFrame& frame) override;
   std::string where() const override { return molecules_->where(); }
   std::string_view unit_of(std::string_view name) const override;
+  std::optional<FramePlace> place() override { return place_of(*molecules_, table_); }
+  void go_to(const FramePlace& place) override;
 
  private:
   std::unique_ptr<FrameReader> molecules_;

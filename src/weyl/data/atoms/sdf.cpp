@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <map>
 
 #include "weyl/core/check.h"
@@ -329,6 +330,74 @@ void SdfReader::read_v30_bonds(AtomsFrame& frame, const std::map<int64_t, int64_
     }
     add_bond(frame, ends[0], ends[1], type);
   }
+}
+
+namespace {
+
+/// The one number or text of a value; empty where it has several.
+std::string field_text(const FrameValue& value) {
+  return std::visit(
+      [](const auto& values) {
+        std::string said;
+        using T = typename std::decay_t<decltype(values)>::value_type;
+        if (values.size() != 1) {
+          return said;
+        }
+        if constexpr (std::is_same_v<T, std::string>) {
+          said = values[0];
+        } else if constexpr (std::is_same_v<T, uint8_t>) {
+          said = values[0] != 0 ? "T" : "F";
+        } else {
+          append_number(said, values[0]);
+        }
+        return said;
+      },
+      value.values);
+}
+
+}  // namespace
+
+void append_sdf(std::string& to, const AtomsFrame& frame) {
+  constexpr int64_t most = 999;
+  const auto bonds = static_cast<int64_t>(frame.bonds.size());
+  require<DataError>(frame.size() <= most && bonds <= most, "SDF: a molecule must have at most ", most,
+                     " atoms and bonds, has ", frame.size(), " and ", bonds);
+  const FrameValue *name = frame.value("name"), *dimensions = frame.value("dimensions");
+  const std::string planar = dimensions != nullptr ? field_text(*dimensions) : "3";
+  std::array<char, 96> line{};
+  const auto append = [&](const char* format, auto... values) {
+    to += std::string_view(line.data(), std::snprintf(line.data(), line.size(), format, values...));
+  };
+  to += text(name != nullptr ? field_text(*name) : "", "\n  weyl              ", planar, "D\n\n");
+  append("%3d%3d  0  0  0  0  0  0  0  0999 V2000\n", static_cast<int>(frame.size()),
+         static_cast<int>(bonds));
+  for (size_t i = 0; i < frame.numbers.size(); ++i) {
+    for (size_t d = 0; d < 3; ++d) {
+      const double x = frame.positions[3 * i + d];
+      require<DataError>(x > -9999 && x < 99999, "SDF: a place must be between -9999 and 99999, is ", x);
+      append("%10.4f", x);
+    }
+    append(" %-3s 0  0  0  0  0  0  0  0  0  0  0  0\n",
+           std::string(element_symbol(frame.numbers[i])).c_str());
+  }
+  for (const Bond& bond : frame.bonds) {
+    append("%3d%3d%3d  0\n", static_cast<int>(bond.first + 1), static_cast<int>(bond.second + 1),
+           bond.order == 0 ? 8 : bond.order);
+  }
+  if (const AtomColumn* column = frame.column("formal_charges")) {
+    const auto& charges = std::get<std::vector<int64_t>>(column->values);
+    for (size_t i = 0; i < charges.size(); ++i) {
+      if (charges[i] != 0) {
+        append("M  CHG  1%4d%4d\n", static_cast<int>(i + 1), static_cast<int>(charges[i]));
+      }
+    }
+  }
+  to += "M  END\n";
+  for (const FrameValue& value : frame.values) {
+    const std::string said = &value == name || &value == dimensions ? "" : field_text(value);
+    to += said.empty() ? "" : text(">  <", value.name, ">\n", said, "\n\n");
+  }
+  to += text(kEnd, "\n");
 }
 
 }  // namespace weyl

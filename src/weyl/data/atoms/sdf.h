@@ -25,6 +25,8 @@ class SdfReader : public FrameReader {
   bool next(AtomsFrame& frame) override;
   std::string where() const override;
   std::string_view unit_of(std::string_view name) const override;
+  std::optional<FramePlace> place() override { return place_of(lines_); }
+  void go_to(const FramePlace& place) override { lines_.go_to(place.at); }
 
  private:
   /// What is said of atoms beside their places.
@@ -53,5 +55,10 @@ class SdfReader : public FrameReader {
   TextLines lines_;
   int64_t first_line_ = 0;
 };
+
+/// Appends one molecule as V2000, places with four decimals: the values `name` and `dimensions` (3 where there is none), the column
+/// `formal_charges`, bonds, and the other values of one number or text as data fields. What else a frame has is left out.
+/// DataError: more than 999 atoms or bonds, a place beyond the 10 characters of its column.
+void append_sdf(std::string& to, const AtomsFrame& frame);
 
 }  // namespace weyl

@@ -52,6 +52,11 @@ class File : public ByteSource {
   std::string fault() const override {
     return shortened_ ? "the file must stay as it is while it is read, but was shortened" : "";
   }
+  bool can_go() const override { return true; }
+  void go_to(uint64_t byte) override {
+    position_ = std::min(byte, file_.size());
+    shortened_ = false;
+  }
 
  private:
   InputFile file_;
@@ -74,6 +79,11 @@ class Prefixed : public ByteSource {
     return size;
   }
   std::string fault() const override { return rest_->fault(); }
+  bool can_go() const override { return rest_->can_go(); }
+  void go_to(uint64_t byte) override {
+    left_ = {};
+    rest_->go_to(byte);
+  }
 
  private:
   std::vector<std::byte> first_;

@@ -18,6 +18,9 @@ class ByteSource {
   virtual size_t read(std::span<std::byte> out) = 0;
   /// Why the bytes end too early; empty: they do not. The place is not named: the caller knows it.
   virtual std::string fault() const { return {}; }
+  /// Whether `go_to` can move the place that is read next to any byte, from 0.
+  virtual bool can_go() const { return false; }
+  virtual void go_to(uint64_t /*byte*/) {}
 };
 
 /// The bytes of a file, inflated when it begins as gzip does. They are read in pieces, so that little is in memory. A

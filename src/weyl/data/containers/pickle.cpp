@@ -193,10 +193,13 @@ class Machine {
         push_call(std::move(items));
         break;
       }
-      case 'b':  // BUILD
-        pop();
-        top();
+      case 'b': {  // BUILD
+        const uint32_t state = pop();
+        if (PickleValue& object = value(top()); object.kind == PickleKind::call) {
+          object.integer = 1 + static_cast<int64_t>(state);
+        }
         break;
+      }
       case 'Q':  // BINPERSID
         push_items(PickleKind::persistent, pop_last(1));
         break;

@@ -12,17 +12,17 @@ namespace weyl {
 struct PickleValue {
   enum class Kind {
     none,
-    boolean,     // integer
-    integer,     // integer
-    real,        // real
-    text,        // text (UTF-8 is not checked); also the str of Python 2
-    bytes,       // text
-    tuple,       // items
-    list,        // items
-    dict,        // items: key, value, key, value, ... ; also collections.OrderedDict
-    set,         // items
-    global,      // text: the module, name
-    call,        // items: the callable, its arguments (a tuple)
+    boolean,  // integer
+    integer,  // integer
+    real,     // real
+    text,     // text (UTF-8 is not checked); also the str of Python 2
+    bytes,    // text
+    tuple,    // items
+    list,     // items
+    dict,     // items: key, value, key, value, ... ; also collections.OrderedDict
+    set,      // items
+    global,   // text: the module, name
+    call,  // items: the callable, its arguments (a tuple); integer: 1 + the index of its state (BUILD), 0: none
     persistent,  // items: the id
     other        // an integer beyond 64 bits
   };
@@ -45,8 +45,8 @@ struct Pickle {
 /// fraction.
 constexpr size_t most_pickle_values = size_t{1} << 22, most_pickle_bytes = size_t{1} << 26;
 
-/// Reads a pickle of protocols 2 to 5 without executing anything: nothing is imported or called. What an object's own
-/// state would set (BUILD, items of an unknown object) is dropped. Values may refer to each other in circles, so walk
+/// Reads a pickle of protocols 2 to 5 without executing anything: nothing is imported or called. The state of an
+/// object (BUILD) is noted at its call; items of an unknown object are dropped. Values may refer to each other in circles, so walk
 /// with a bound. `pickle` must outlive the result. DataError beginning with `where`: an unknown or cut opcode, a stack
 /// that runs empty, or more than the limits.
 Pickle parse_pickle(std::span<const std::byte> pickle, std::string_view where);

@@ -17,6 +17,7 @@ TextLines::TextLines(std::unique_ptr<ByteSource> source, std::string_view where,
 bool TextLines::fill() {
   if (begin_ > 0) {
     std::memmove(buffer_.data(), buffer_.data() + begin_, end_ - begin_);
+    base_ += begin_;
     end_ -= begin_;
     begin_ = 0;
   }
@@ -66,6 +67,7 @@ bool TextLines::next() {
   const size_t size = stop == nullptr ? end_ - begin_ : static_cast<size_t>(stop - begin);
   check_length(size);
   line_ = {begin, size};
+  line_place_ = base_ + begin_;
   begin_ += stop == nullptr ? size : size + 1;
   if (line_.ends_with('\r')) {
     line_.remove_suffix(1);
@@ -75,6 +77,18 @@ bool TextLines::next() {
   }
   ++number_;
   return true;
+}
+
+std::optional<uint64_t> TextLines::place() const {
+  return source_->can_go() ? std::optional(held_ ? line_place_ : base_ + begin_) : std::nullopt;
+}
+
+void TextLines::go_to(uint64_t byte) {
+  source_->go_to(byte);
+  begin_ = end_ = 0;
+  base_ = byte;
+  held_ = ended_ = false;
+  number_ = frame_ = byte > 0 ? 1 : 0;
 }
 
 bool TextLines::next_frame() {
@@ -101,6 +115,16 @@ std::string_view trimmed(std::string_view text) {
     text.remove_suffix(1);
   }
   return text;
+}
+
+std::vector<std::string_view> comma_cells(std::string_view line) {
+  std::vector<std::string_view> cells;
+  for (size_t comma = 0; comma != std::string_view::npos;) {
+    comma = line.find(',');
+    cells.push_back(trimmed(line.substr(0, comma)));
+    line.remove_prefix(comma == std::string_view::npos ? line.size() : comma + 1);
+  }
+  return cells;
 }
 
 std::string_view take_word(std::string_view& line) {

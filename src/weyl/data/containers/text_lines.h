@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,6 +30,11 @@ class TextLines {
   bool next_frame();
   /// Makes the next call of `next` stay at this line.
   void hold() { held_ = true; }
+  /// The byte at which the line begins that `next` goes to; nothing where the source cannot go back to it.
+  std::optional<uint64_t> place() const;
+  /// Makes `next` go to the line that begins at this byte. Lines and frames before it are not counted, so that messages
+  /// that follow name others than the file's.
+  void go_to(uint64_t byte);
   /// The current line, valid until `next`.
   std::string_view line() const { return line_; }
   int64_t number() const { return number_; }  // from 1
@@ -53,6 +59,8 @@ class TextLines {
   size_t longest_;
   std::vector<char> buffer_;
   size_t begin_ = 0, end_ = 0;  // what is read but not yet given
+  uint64_t base_ = 0;           // the byte of the file that the buffer begins with,
+  uint64_t line_place_ = 0;     // and the current line
   std::string_view line_;
   int64_t number_ = 0, frame_ = 0;
   bool held_ = false, ended_ = false;
@@ -65,6 +73,9 @@ constexpr bool is_blank(char c) {
 
 /// The text without blanks at both ends.
 std::string_view trimmed(std::string_view text);
+
+/// What stands between the commas of a line, without blanks at the ends.
+std::vector<std::string_view> comma_cells(std::string_view line);
 
 /// Removes the first word of a line, and the blanks before it, and returns the word; empty at the end of the line.
 std::string_view take_word(std::string_view& line);

@@ -1,5 +1,6 @@
 #include "weyl/makers/molecules/rdkit_module.h"
 
+#include <GraphMol/Depictor/RDDepictor.h>
 #include <GraphMol/DistGeomHelpers/Embedder.h>
 #include <GraphMol/ForceFieldHelpers/MMFF/AtomTyper.h>
 #include <GraphMol/ForceFieldHelpers/MMFF/MMFF.h>
@@ -10,6 +11,7 @@
 #include <GraphMol/ROMol.h>
 #include <GraphMol/RWMol.h>
 #include <GraphMol/SmilesParse/SmilesParse.h>
+#include <GraphMol/SmilesParse/SmilesWrite.h>
 #include <RDGeneral/RDLog.h>
 #include <RDGeneral/versions.h>
 #include <algorithm>
@@ -65,9 +67,12 @@ class CaughtLog {
   std::ostringstream said_, warned_;
 };
 
+/// What a SMILES may be: one molecule without isotopes, or any.
+enum class Taken { one_molecule, any };
+
 /// Calls `use(molecule)` with the molecule of a SMILES, hydrogens and all.
 template <class F>
-void with_molecule(const std::string& smiles, F use) {
+void with_molecule(const std::string& smiles, F use, Taken taken = Taken::one_molecule) {
   const auto check = [&](bool holds, const auto&... parts) {
     require<ConfigError>(holds, "molecules: smiles ", quote(smiles), ": ", parts...);
   };
@@ -85,16 +90,17 @@ void with_molecule(const std::string& smiles, F use) {
     for (const auto* atom : molecule->atoms()) {
       check(atom->getAtomicNum() > 0 && !atom->hasQuery(), "atom ", atom->getIdx() + 1,
             " must be an element");
-      check(atom->getIsotope() == 0, "atom ", atom->getIdx() + 1,
+      check(taken == Taken::any || atom->getIsotope() == 0, "atom ", atom->getIdx() + 1,
             " is an isotope; masses are those of the elements, so leave the number out");
     }
     std::vector<int> part_of_atom;
     const unsigned parts = RDKit::MolOps::getMolFrags(*molecule, part_of_atom);
-    check(parts <= 1, "must be one molecule, has ", parts,
+    check(taken == Taken::any || parts <= 1, "must be one molecule, has ", parts,
           " that no bond joins; give file=PATH, which says where they stand");
     RDKit::MolOps::addHs(*molecule);
-    check(molecule->getNumAtoms() >= 1 && molecule->getNumAtoms() <= kMostAtomsOfSmiles, "must have 1 to ",
-          kMostAtomsOfSmiles, " atoms, has ", molecule->getNumAtoms());
+    const int64_t most = taken == Taken::any ? 999 : kMostAtomsOfSmiles;  // that an SDF file can hold
+    check(molecule->getNumAtoms() >= 1 && molecule->getNumAtoms() <= most, "must have 1 to ", most,
+          " atoms, has ", molecule->getNumAtoms());
     use(*molecule, check);
   } catch (const Error&) {
     throw;
@@ -119,6 +125,82 @@ SmilesMolecule read(const RDKit::ROMol& molecule) {
   return read;
 }
 
+int bond_order(const RDKit::Bond& bond) {
+  switch (bond.getBondType()) {
+    case RDKit::Bond::SINGLE:
+      return 1;
+    case RDKit::Bond::DOUBLE:
+      return 2;
+    case RDKit::Bond::TRIPLE:
+      return 3;
+    case RDKit::Bond::AROMATIC:
+      return 4;
+    default:
+      return 0;
+  }
+}
+
+/// Atoms, bonds and charges of a molecule, without places.
+AtomsFrame frame_of(const RDKit::ROMol& molecule) {
+  AtomsFrame frame;
+  std::vector<int64_t> charges;
+  for (const auto* atom : molecule.atoms()) {
+    frame.numbers.push_back(atom->getAtomicNum());
+    charges.push_back(atom->getFormalCharge());
+  }
+  frame.columns.push_back({"formal_charges", 1, std::move(charges)});
+  for (const auto* bond : molecule.bonds()) {
+    frame.bonds.push_back({static_cast<int64_t>(bond->getBeginAtomIdx()),
+                           static_cast<int64_t>(bond->getEndAtomIdx()), bond_order(*bond)});
+  }
+  return frame;
+}
+
+RDKit::DGeomHelpers::EmbedParameters embedding(uint64_t seed) {
+  auto how = RDKit::DGeomHelpers::ETKDGv3;
+  how.randomSeed = 1 + static_cast<int>(seed % 0x7ffffffe);  // RDKit's -1 is no seed, its 0 a constant
+  how.numThreads = 1;
+  how.maxIterations = kTries;
+  return how;
+}
+
+/// Draws conformers and moves them downhill; false: there are none.
+bool embed_all(RDKit::ROMol& molecule, int64_t count, uint64_t seed, int threads) {
+  auto how = embedding(seed);
+  how.numThreads = threads;
+  RDKit::DGeomHelpers::EmbedMultipleConfs(molecule, static_cast<unsigned>(count), how);
+  if (molecule.getNumConformers() == 0) {
+    how.useRandomCoords = true;
+    RDKit::DGeomHelpers::EmbedMultipleConfs(molecule, static_cast<unsigned>(count), how);
+  }
+  if (molecule.getNumConformers() == 0) {
+    return false;
+  }
+  std::vector<std::pair<int, double>> results;
+  if (RDKit::MMFF::MMFFMolProperties(molecule).isValid()) {
+    RDKit::MMFF::MMFFOptimizeMoleculeConfs(molecule, results, threads, kForceFieldSteps);
+  } else if (RDKit::UFF::getAtomTypes(molecule).second) {
+    RDKit::UFF::UFFOptimizeMoleculeConfs(molecule, results, threads, kForceFieldSteps);
+  }
+  return true;
+}
+
+/// The places of all conformers that are finite.
+std::vector<AtomsFrame> conformers_of(const RDKit::ROMol& molecule, int64_t dimensions) {
+  std::vector<AtomsFrame> conformers;
+  for (auto conformer = molecule.beginConformers(); conformer != molecule.endConformers(); ++conformer) {
+    AtomsFrame frame = frame_of(molecule);
+    frame.values.push_back({"dimensions", {}, std::vector{dimensions}});
+    for (const auto& place : (*conformer)->getPositions()) {
+      frame.positions.insert(frame.positions.end(), {place.x, place.y, place.z});
+    }
+    if (std::ranges::all_of(frame.positions, [](double x) { return std::isfinite(x); })) {
+      conformers.push_back(std::move(frame));
+    }
+  }
+  return conformers;
+}
+
 }  // namespace
 }  // namespace weyl
 
@@ -136,10 +218,7 @@ void weyl_rdkit_embed(const std::string& smiles, uint64_t seed, std::vector<doub
     const bool mmff = RDKit::MMFF::MMFFMolProperties(molecule).isValid();
     check(mmff || RDKit::UFF::getAtomTypes(molecule).second,
           "neither MMFF94 nor UFF has parameters of it; give file=PATH");
-    auto how = RDKit::DGeomHelpers::ETKDGv3;
-    how.randomSeed = 1 + static_cast<int>(seed % 0x7ffffffe);  // RDKit's -1 is no seed, its 0 a constant
-    how.numThreads = 1;
-    how.maxIterations = weyl::kTries;
+    auto how = weyl::embedding(seed);
     bool embedded = RDKit::DGeomHelpers::EmbedMolecule(molecule, how) >= 0;
     if (!embedded) {
       how.useRandomCoords = true;
@@ -160,4 +239,29 @@ void weyl_rdkit_embed(const std::string& smiles, uint64_t seed, std::vector<doub
     check(std::ranges::all_of(positions, [](double x) { return std::isfinite(x); }),
           "RDKit's geometry of it has a number that is not finite");
   });
+}
+
+void weyl_rdkit_conformers(const std::string& smiles, int64_t count, uint64_t seed, int64_t threads,
+                           std::vector<weyl::AtomsFrame>& conformers) {
+  weyl::with_molecule(
+      smiles,
+      [&](RDKit::ROMol& molecule, const auto& check) {
+        bool embedded = false;
+        try {
+          embedded = weyl::embed_all(molecule, count, seed, static_cast<int>(threads));
+        } catch (const std::exception&) {  // what RDKit's tables do not know
+        }
+        conformers = weyl::conformers_of(molecule, 3);
+        if (!embedded || conformers.empty()) {
+          RDDepict::compute2DCoords(molecule);
+          conformers = weyl::conformers_of(molecule, 2);
+        }
+        check(!conformers.empty(), "RDKit has no geometry of it, not even a drawing");
+      },
+      weyl::Taken::any);
+}
+
+void weyl_rdkit_canonical(const std::string& smiles, std::string& canonical) {
+  weyl::with_molecule(
+      smiles, [&](const RDKit::ROMol& molecule, const auto&) { canonical = RDKit::MolToSmiles(molecule); });
 }

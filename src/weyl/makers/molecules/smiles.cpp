@@ -13,6 +13,8 @@ struct RdkitModule : OpenedModule {
   decltype(&weyl_rdkit_version) version = nullptr;
   decltype(&weyl_rdkit_read) read = nullptr;
   decltype(&weyl_rdkit_embed) embed = nullptr;
+  decltype(&weyl_rdkit_conformers) conformers = nullptr;
+  decltype(&weyl_rdkit_canonical) canonical = nullptr;
 
   RdkitModule()
       : OpenedModule(WEYL_RDKIT_MODULE,
@@ -20,6 +22,8 @@ struct RdkitModule : OpenedModule {
     find(version, "weyl_rdkit_version");
     find(read, "weyl_rdkit_read");
     find(embed, "weyl_rdkit_embed");
+    find(conformers, "weyl_rdkit_conformers");
+    find(canonical, "weyl_rdkit_canonical");
   }
 };
 
@@ -58,6 +62,21 @@ std::vector<double> conformer_of_smiles(const std::string& smiles, uint64_t seed
   std::vector<double> positions;
   rdkit_module().embed(smiles, seed, positions);
   return positions;
+}
+
+std::vector<AtomsFrame> conformers_of_smiles(const std::string& smiles, int64_t count, uint64_t seed,
+                                             int64_t threads) {
+  const auto lock = use();
+  std::vector<AtomsFrame> conformers;
+  rdkit_module().conformers(smiles, count, seed, threads, conformers);
+  return conformers;
+}
+
+std::string canonical_smiles(const std::string& smiles) {
+  const auto lock = use();
+  std::string canonical;
+  rdkit_module().canonical(smiles, canonical);
+  return canonical;
 }
 
 }  // namespace weyl

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "weyl/carriers/atoms_frame.h"
+
 namespace weyl {
 
 /// What a SMILES says of its molecule. All hydrogens are among the atoms.
@@ -31,5 +33,15 @@ SmilesMolecule read_smiles(const std::string& smiles);
 /// arguments, to the bit with one build of RDKit; centres and double bonds whose geometry the SMILES leaves
 /// open are drawn too. ConfigError as above, and for a molecule that has no places to find or no force field.
 std::vector<double> conformer_of_smiles(const std::string& smiles, uint64_t seed);
+
+/// `count` conformers with all hydrogens, bonds and formal charges, drawn by ETKDG, version 3, and moved downhill by MMFF94 (UFF for
+/// what has no types in it, and as drawn for what neither knows). Fewer where RDKit finds fewer; where it finds none, one in
+/// the plane (the value `dimensions` is 2). Isotopes and several molecules in one SMILES are taken too. A function of all
+/// arguments but `threads` (0: one per core), to the bit with one build of RDKit. ConfigError as `read_smiles` for what RDKit cannot read.
+std::vector<AtomsFrame> conformers_of_smiles(const std::string& smiles, int64_t count, uint64_t seed,
+                                             int64_t threads);
+
+/// RDKit's one SMILES of the molecule, by which two of them are compared. ConfigError as above.
+std::string canonical_smiles(const std::string& smiles);
 
 }  // namespace weyl

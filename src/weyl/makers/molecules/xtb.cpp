@@ -44,6 +44,9 @@ struct XtbLibrary {
   void (*get_gradient)(void*, void*, double*) = nullptr;
   void (*get_dipole)(void*, void*, double*) = nullptr;
   void (*get_charges)(void*, void*, double*) = nullptr;
+  void (*get_orbital_count)(void*, void*, int*) = nullptr;
+  void (*get_orbital_energies)(void*, void*, double*) = nullptr;
+  void (*get_orbital_occupations)(void*, void*, double*) = nullptr;
   void (*set_omp_threads)(int) = nullptr;  // of its OpenMP, for the calling thread
 
   XtbLibrary();
@@ -88,6 +91,9 @@ XtbLibrary::XtbLibrary() {
                      find(new_results, "xtb_newResults") && find(del_results, "xtb_delResults") &&
                      find(get_energy, "xtb_getEnergy") && find(get_gradient, "xtb_getGradient") &&
                      find(get_dipole, "xtb_getDipole") && find(get_charges, "xtb_getCharges") &&
+                     find(get_orbital_count, "xtb_getNao") &&
+                     find(get_orbital_energies, "xtb_getOrbitalEigenvalues") &&
+                     find(get_orbital_occupations, "xtb_getOrbitalOccupations") &&
                      find(set_omp_threads, "omp_set_num_threads");
   if (!whole || api_version() / 10000 != 1) {
     dlclose(handle);
@@ -121,6 +127,24 @@ void check_distances(std::span<const double> x) {
       const double r = std::hypot(x[i] - x[j], x[i + 1] - x[j + 1], x[i + 2] - x[j + 2]);
       require<DataError>(r >= kNearest, "atoms ", j / 3 + 1, " and ", i / 3 + 1, " must be at least ",
                          kNearest, " A apart, are ", r);
+    }
+  }
+}
+
+/// The orbitals at the gap, of a calculation's results. They ascend; electrons are smeared at 300 K, so that one counts as occupied that
+/// is by more than half.
+void take_frontier(void* environment, void* results, double hartree, SinglePoint& point) {
+  const XtbLibrary& xtb = library();
+  int orbitals = 0;
+  xtb.get_orbital_count(environment, results, &orbitals);
+  std::vector<double> energies(static_cast<size_t>(std::max(orbitals, 0))), occupations(energies.size());
+  xtb.get_orbital_energies(environment, results, energies.data());
+  xtb.get_orbital_occupations(environment, results, occupations.data());
+  point.homo = point.lumo = NAN;
+  for (size_t i = 0; i < energies.size(); ++i) {
+    double& to = occupations[i] > 1 ? point.homo : point.lumo;
+    if (&to == &point.homo || std::isnan(point.lumo)) {
+      to = energies[i] * hartree;
     }
   }
 }
@@ -243,6 +267,7 @@ SinglePoint Xtb::operator()(std::span<const double> positions) {
   xtb.get_gradient(environment, results, point.forces.data());
   xtb.get_dipole(environment, results, point.dipole.data());
   xtb.get_charges(environment, results, point.charges.data());
+  take_frontier(environment, results, hartree, point);
   xtb.del_results(&results);
   check("xtb gives no results");
   point.energy *= hartree;

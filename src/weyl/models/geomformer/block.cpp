@@ -164,7 +164,9 @@ Streams Block::operator()(Streams streams, const Streams& read, const Tensor& jo
     StreamAttention::Biases bias{shared_bias, shared_bias, shared_bias, shared_bias};
     for (size_t part = 0; part < bias_.size(); ++part) {
       if (bias_[part]) {
-        bias[part] = part > 0 && bias_[part] == bias_[0] ? bias[0] : (*bias_[part])(near);
+        const bool again = part > 0 && bias_[part] == bias_[0];
+        bias[part] = again ? bias[0] : (*bias_[part])(near);
+        bias[part] = again || !shared_bias.defined() ? bias[part] : bias[part] + shared_bias;
       }
     }
     const bool parallel = options_.order == Order::parallel;

@@ -47,7 +47,7 @@ Embedding::Radial Embedding::radial(const std::string& name) {
 Embedding::Embedding(const Options& options, const Interface& interface, bool positions, bool features)
     : options_(options), types_(std::max<int64_t>(interface.types, 1)) {
   const int64_t d = options.width;
-  const InputColumns columns = input_columns(interface, "geomformer");
+  const InputColumns columns = input_columns(interface, "geomformer", /*reads_pairs=*/true);
   embedding_ = parameter("embedding.weight", {types_, d}, Init::normal(1));
   const int64_t scalars = columns.scalar_count() - columns.types;
   if (scalars > 0) {

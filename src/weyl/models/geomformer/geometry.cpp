@@ -2,8 +2,10 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/matmul.h>
+#include <ATen/ops/tensor.h>
 
 #include "weyl/core/check.h"
+#include "weyl/core/to_device.h"
 #include "weyl/ops/edges/cutoff.h"
 #include "weyl/ops/edges/neighbours.h"
 
@@ -118,6 +120,25 @@ Neighbourhood PairGeometry::operator()(const Points& points) const {
     found.apart = out.back();
   }
   return found;
+}
+
+Tensor pairs_of_edges(const Tensor& pairs, const Segments& graphs, const Neighbourhood& near) {
+  if (!near.envelope.defined()) {
+    return pairs;  // all pairs, in their order
+  }
+  std::vector<int64_t>
+      rows;  // of the pair of the first node of each graph with itself, less what a row of it would add
+  int64_t row = 0;
+  for (int64_t g = 0; g < graphs.count(); ++g) {
+    const int64_t begin = graphs.offsets[static_cast<size_t>(g)],
+                  n = graphs.offsets[static_cast<size_t>(g) + 1] - begin;
+    for (int64_t i = 0; i < n; ++i) {
+      rows.push_back(row - begin);
+      row += n;
+    }
+  }
+  const Tensor of_centres = to_device(at::tensor(rows, at::kLong), pairs.device());
+  return pairs.index_select(0, of_centres.index_select(0, near.edges.centre) + near.edges.neighbour);
 }
 
 StructuralBias::StructuralBias(int64_t kernels, int64_t heads, bool each_head)

@@ -81,4 +81,8 @@ class StructuralBias : public Module {
   std::shared_ptr<Mlp> mlp_;
 };
 
+/// The scalar features of each edge (E, F), from those of all pairs of nodes (sum n^2, F), whose rows stand in the order graph,
+/// centre, neighbour.
+Tensor pairs_of_edges(const Tensor& pairs, const Segments& graphs, const Neighbourhood& near);
+
 }  // namespace weyl::geomformer

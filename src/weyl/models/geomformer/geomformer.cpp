@@ -29,6 +29,14 @@ bool reads_vectors(const Options& options, const Interface& interface) {
                                                     [](const Quantity& q) { return q.kind != Kind::scalar; });
 }
 
+int64_t pair_features(const Interface& interface) {
+  int64_t features = 0;
+  for (const Quantity& q : interface.features) {
+    features += q.level == Level::pair ? q.channels : 0;
+  }
+  return features;
+}
+
 /// The last block where nobody reads its vectors: without the parts that make them.
 Options for_scalars(Options options) {
   options.parts.equ_self = options.parts.equ_cross = options.parts.equ_ffn = false;
@@ -42,7 +50,9 @@ Geomformer::Geomformer(const Options& given, const Interface& interface)
   check(options);
   require<ConfigError>(interface.dimension == 3, "geomformer: works in 3 dimensions, the data have ",
                        interface.dimension);
-  const InputColumns columns = input_columns(interface, "geomformer");
+  const bool scores =
+      options.interaction == Interaction::attention && options.normaliser != Normaliser::constant;
+  const InputColumns columns = input_columns(interface, "geomformer", scores);
   const auto odd = [](const std::vector<bool>& parities) {
     return std::find(parities.begin(), parities.end(), true) != parities.end();
   };
@@ -63,6 +73,9 @@ Geomformer::Geomformer(const Options& given, const Interface& interface)
   if (options.bias == BiasScope::shared) {
     bias_ =
         child("bias", std::make_shared<StructuralBias>(options.kernels, options.heads, options.bias_heads));
+  }
+  if (const int64_t pairs = pair_features(interface); pairs > 0) {
+    of_pairs_ = child("pair_bias", std::make_shared<Linear>(pairs, options.heads, /*bias=*/false));
   }
   if (options.towers != Towers::one) {
     require<ConfigError>(
@@ -134,7 +147,11 @@ StreamAttention::Streams Geomformer::run(const Points& points, const Neighbourho
 
 Named Geomformer::once(const Points& points) const {
   const Neighbourhood near = (*geometry_)(points);
-  const Tensor bias = bias_ ? (*bias_)(near) : Tensor();
+  Tensor bias = bias_ ? (*bias_)(near) : Tensor();
+  if (of_pairs_) {
+    const Tensor of_pairs = (*of_pairs_)(pairs_of_edges(points.pairs, points.graphs, near));
+    bias = bias.defined() ? bias + of_pairs : of_pairs;
+  }
   const StreamAttention::Streams streams = run(points, near, bias);
   Named outputs;
   for (size_t i = 0; i < heads_.size(); ++i) {
@@ -188,6 +205,10 @@ Symmetry Geomformer::symmetry() const {
 Work Geomformer::work_of_biases() const {
   const Around around = geometry_->around(interface.typical_nodes);
   Work work = bias_ ? bias_->work(around) : Work();
+  if (of_pairs_) {
+    const auto features = static_cast<double>(pair_features(interface));
+    work += around.edges * Work::product(features * static_cast<double>(options.heads), 1);
+  }
   for (const auto& tower : towers_) {
     for (const auto& layer : tower.layers) {
       work += layer->work_of_bias(around);

@@ -23,8 +23,10 @@ namespace weyl::geomformer {
 /// `point`, which adds up. Exact: O(3), translations, node order; the streams are even under reflections, so no
 /// pseudoscalars and no axial vectors as features.
 /// Where all outputs are scalars of the mlp head nobody reads the last layer's vectors: it has no parts that
-/// make them. Children: geometry, [bias], then start, layers.<i>, norm, vector_norm of the net (with two
-/// towers twice: position.*, velocity.*), head.<output>.
+/// make them. Scalar features of pairs, such as bonds, are mapped to a number for each head that is added to all structural
+/// biases, as Graphormer has them; with interaction = messages or normaliser = constant, which have no scores, they are
+/// refused. Children: geometry, [bias], [pair_bias], then start, layers.<i>, norm, vector_norm of the net (with
+/// two towers twice: position.*, velocity.*), head.<output>.
 class Geomformer : public PointsModel {
  public:
   using Options = geomformer::Options;
@@ -59,6 +61,7 @@ class Geomformer : public PointsModel {
 
   std::shared_ptr<PairGeometry> geometry_;
   std::shared_ptr<StructuralBias> bias_;
+  std::shared_ptr<Linear> of_pairs_;
   std::vector<Tower> towers_;
   std::vector<std::shared_ptr<Output>> heads_;             // in the order of the outputs
   const Quantity* moved_ = nullptr;                        // the output that moves the nodes between rounds

@@ -295,6 +295,7 @@ LateNumbers Trainer::gradients_of(const std::vector<Batch>& batches) {
 
 void Trainer::take_step() {
   const double factor = schedule_.factor(elapsed());
+  saved_.task->progress(schedule_.fraction(elapsed()));
   const uint64_t draws =
       Stream(static_cast<uint64_t>(options_.seed), "step", {static_cast<uint64_t>(state_.step)}).bits();
   statistics_before_ = statistics_of(*saved_.model);

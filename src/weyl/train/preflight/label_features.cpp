@@ -27,6 +27,9 @@ std::vector<std::string> names_of_labels(const TaskOptions& options) {
   if (std::holds_alternative<RigidMotionOptions>(options.task)) {
     return {"displacement", "turn"};
   }
+  if (const auto* relaxation = std::get_if<RelaxationOptions>(&options.task)) {
+    return {"relaxed", "displacement", relaxation->target};
+  }
   return std::holds_alternative<TrajectoryOptions>(options.task) ? std::vector<std::string>{"displacement"}
          : std::holds_alternative<CompletionOptions>(options.task)
              ? std::vector<std::string>{"element", "flank"}
@@ -39,7 +42,9 @@ std::string option_of(const TaskOptions& options) {
       [](const auto& o) {
         using Options = std::decay_t<decltype(o)>;
         return text("task.", Options::name_in_config,
-                    std::is_same_v<Options, PropertyOptions> ? ".targets" : "");
+                    std::is_same_v<Options, PropertyOptions>     ? ".targets"
+                    : std::is_same_v<Options, RelaxationOptions> ? ".target"
+                                                                 : "");
       },
       options.task);
 }

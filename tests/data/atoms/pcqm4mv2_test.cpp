@@ -1,0 +1,153 @@
+// PCQM4Mv2's own files and conformers; tools/goldens/listed_molecules_fixture.py wrote them with RDKit.
+#include "weyl/data/atoms/pcqm4mv2.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "tests/data/atoms/molecule_frames.h"
+#include "tests/data/folder.h"
+#include "weyl/core/check.h"
+#include "weyl/core/input_file.h"
+
+namespace weyl {
+namespace pcqm4mv2_test {
+
+namespace fs = std::filesystem;
+
+const std::string published = fixtures + "pcqm4mv2";
+
+std::vector<double> places_of(const AtomsFrame& frame, const char* column) {
+  const AtomColumn* found = frame.column(column);
+  return found == nullptr ? std::vector<double>() : std::get<Reals>(found->values);
+}
+
+TEST(Pcqm4mv2, MoleculesWithAllConformersAndTheGeometry) {
+  const Pcqm4mv2Files files(published, 3);
+  EXPECT_EQ(files.splits().at("train"), (Integers{0, 1, 2}));
+  const auto reader = files.open();
+  const auto frames = frames_of(*reader);
+  ASSERT_EQ(frames.size(), 5);
+  EXPECT_EQ(frames[0].numbers, (std::vector{6, 8}));  // no hydrogens
+  EXPECT_EQ(frames[3].numbers, (std::vector{6, 6, 8, 8}));
+  // Conformer by conformer, as the SDF file has them; molecule 2 has one, three times.
+  const auto conformers = read(published + "/conformers.sdf");
+  for (size_t row = 0; row < 5; ++row) {
+    const auto n = static_cast<size_t>(frames[row].size());
+    const std::vector<double> all = places_of(frames[row], conformers_column);
+    ASSERT_EQ(all.size(), 9 * n);
+    const size_t first = row < 3 ? 3 * row : 3 * row - 2;
+    for (size_t c = 0; c < 3; ++c) {
+      const auto& wanted = conformers[row == 2 ? first : first + c].positions;
+      for (size_t i = 0; i < 3 * n; ++i) {
+        EXPECT_EQ(all[i / 3 * 9 + 3 * c + i % 3], wanted[i]);
+      }
+    }
+    EXPECT_EQ(places_of(frames[row], relaxed_column).size(), row < 3 ? 3 * n : 0);
+    if (row < 4) {
+      EXPECT_EQ(real(frames[row], "gap"), 5 - static_cast<double>(row) / 32);
+    }
+  }
+  EXPECT_EQ(frames[4].value("gap"), nullptr);
+  // The heavy atoms of the second geometry are its first ones: RDKit adds hydrogens behind them.
+  const auto relaxed = read(published + "/pcqm4m-v2-train.sdf");
+  const std::vector<double> second = places_of(frames[1], relaxed_column);
+  EXPECT_EQ(second, Reals(relaxed[1].positions.begin(),
+                          relaxed[1].positions.begin() + static_cast<ptrdiff_t>(second.size())));
+}
+
+TEST(Pcqm4mv2, AnyMoleculeAtItsPlace) {
+  const Pcqm4mv2Files files(published, 2);
+  const auto reader = files.open();
+  std::vector<FramePlace> places;
+  std::vector<AtomsFrame> frames;
+  AtomsFrame frame;
+  for (auto place = reader->place(); reader->next(frame); place = reader->place()) {
+    places.push_back(place.value());
+    frames.push_back(frame);
+  }
+  EXPECT_EQ(frames, frames_of(*files.open()));  // whether or not it is asked where it is
+  const auto other = files.open();
+  for (const size_t i : {4, 1, 2, 0, 2, 3}) {
+    other->go_to(places[i]);
+    ASSERT_TRUE(other->next(frame));
+    EXPECT_EQ(frame, frames[i]) << i;
+  }
+  ASSERT_TRUE(other->next(frame));
+  EXPECT_EQ(frame, frames[4]);
+  EXPECT_FALSE(other->next(frame));
+}
+
+TEST(Pcqm4mv2, HydrogensOfHeavyAtomsAreRemoved) {
+  AtomsFrame frame;  // H-C(-D)-H-.., the second bridging two carbons, and a hydrogen molecule's
+  frame.numbers = {1, 6, 1, 1, 6, 1, 1};
+  for (int i = 0; i < 21; ++i) {
+    frame.positions.push_back(i);
+  }
+  frame.columns = {{"formal_charges", 1, Integers(7, 0)},
+                   {std::string(isotopes_column), 1, Integers{0, 0, 2, 0, 0, 0, 0}}};
+  frame.bonds = {{0, 1, 1}, {1, 2, 1}, {1, 3, 1}, {3, 4, 1}, {1, 4, 1}, {5, 6, 1}};
+  remove_hydrogens(frame);
+  EXPECT_EQ(frame.numbers, (std::vector{6, 1, 1, 6, 1, 1}));
+  EXPECT_EQ(frame.positions.front(), 3);
+  EXPECT_EQ(frame.bonds, (std::vector<Bond>{{0, 1, 1}, {0, 2, 1}, {2, 3, 1}, {0, 3, 1}, {4, 5, 1}}));
+  check_frame(frame, "test");
+}
+
+/// A copy of the files in which one of them is changed.
+std::string refusal(const std::string& name, const std::string& from, const std::string& to,
+                    size_t times = 1) {
+  const Folder folder;
+  for (const auto& entry : fs::directory_iterator(published)) {
+    fs::copy(entry.path(), folder / entry.path().filename().string());
+  }
+  std::string all = contents_of(folder / name);
+  for (size_t at = 0; times > 0; --times, at += to.size()) {
+    at = all.find(from, at);
+    all.replace(at, from.size(), to);
+  }
+  std::ofstream(folder / name) << all;
+  return message_of<DataError>([&] { frames_of(*Pcqm4mv2Files(folder.path(), 3).open()); });
+}
+
+TEST(Pcqm4mv2, FaultsAreNamedWithTheirPlace) {
+  const auto says = [](const std::string& message, const std::string& part) {
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  };
+  const auto idx = [](const char* row) { return text("<idx>  (", row); };
+  says(refusal("conformers.sdf", idx("1) \n0"), idx("1) \n7")), "must have the field idx, the row 0 .. 4");
+  says(refusal("conformers.sdf", idx("1) \n0"), idx("1) \nx")), "must have the field idx");
+  says(refusal("conformers.sdf", "<idx>", "<index>"), "must have the field idx");
+  says(refusal("conformers.sdf", idx("4) \n1"), idx("4) \n3")),
+       "molecules must follow one another, idx must be 1, is 3");
+  says(refusal("conformers.sdf", " O   0", " N   0"),
+       "must have the atoms of molecule 0 in the order of its conformers");
+  says(refusal("conformers.sdf", idx("2) \n0"), idx("2) \n1")), "must have the atoms");
+  says(refusal("pcqm4m-v2-train.sdf", "M  END\n", ""), "must end with M  END");
+}
+
+std::vector<double> gaps_of(const std::string& path) {
+  return read_pcqm4mv2_gaps(open_bytes(path), path);
+}
+
+TEST(Pcqm4mv2, TheTableOfGaps) {
+  const Folder folder;
+  const auto refusal_of = [&](const std::string& table) {
+    std::ofstream(folder / "data.csv") << table;
+    return message_of<DataError>([&] { gaps_of(folder / "data.csv"); });
+  };
+  const auto says = [](const std::string& message, const std::string& part) {
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  };
+  says(refusal_of("idx,gap\n"), "must begin with idx,smiles,homolumogap");
+  says(refusal_of(""), "must begin with idx,smiles,homolumogap");
+  says(refusal_of("idx,smiles,homolumogap\n1,C,2\n"), "line 2: must be of idx 0, is of '1'");
+  says(refusal_of("idx,smiles,homolumogap\n0,C\n"), "must have three columns, has 2");
+  says(refusal_of("idx,smiles,homolumogap\n0,C,inf\n"), "must be a finite number or nothing, got 'inf'");
+  EXPECT_TRUE(std::isnan(gaps_of(published + "/data.csv.gz").at(4)));
+}
+
+}  // namespace pcqm4mv2_test
+}  // namespace weyl
