@@ -125,8 +125,8 @@ def main(arguments):
     for name, errors in [("no motion", (moved**2).mean((1, 2, 3))), ("straight line x + v t", straight),
                          ("best P + R Q, on turns that were fitted", fitted), ("best P + R Q, on other turns", other)]:
         print(f"{name:42}{errors.mean():>9.5f} ({errors.std(ddof=1) / S**0.5:.5f}){'median':>9}{np.median(errors):>9.5f}")
-    print("\nSeparate towers have an error between the last two at least, whatever their weights, where velocities are turned "
-          "independently\nof positions. On the data themselves, where they are not, this is no bound.")
+    print("\nThe least error that separate towers can have where velocities are turned independently of positions lies between the "
+          "last two.\nOn the data themselves, where they are not, this is no bound.")
 
 
 if __name__ == "__main__":
