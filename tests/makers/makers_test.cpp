@@ -34,7 +34,7 @@ TEST(Makers, NameTheNearestOrAll) {
             "data make: there is no maker 'nbdy'; did you mean 'nbody'?");
   EXPECT_EQ(message_of<ConfigError>([] { maker_named("galaxies"); }),
             "data make: there is no maker 'galaxies'; there are glyphs, lesions, molecules, nbody, phantoms, "
-            "planets, pose_sequences, rigid_bodies and solids");
+            "planets, pose_sequences, rigid_bodies, slabs and solids");
 }
 
 TEST(Makers, HaveOptionsThatCanBeDescribedAndAPlan) {

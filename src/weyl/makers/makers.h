@@ -15,6 +15,7 @@
 #include "weyl/makers/particles/planets.h"
 #include "weyl/makers/poses/pose_sequences.h"
 #include "weyl/makers/shapes/solids.h"
+#include "weyl/makers/slabs/slabs.h"
 #include "weyl/makers/volumes/phantoms.h"
 
 namespace weyl {
@@ -26,7 +27,7 @@ namespace weyl {
 /// the functions `fields` and `plan_of`. To add a maker: its files, and its place here.
 using Maker = std::variant<GlyphsMakerOptions, LesionsMakerOptions, MoleculesMakerOptions, NbodyMakerOptions,
                            PhantomsMakerOptions, PlanetsMakerOptions, PoseSequencesMakerOptions,
-                           RigidBodiesMakerOptions, SolidsMakerOptions>;
+                           RigidBodiesMakerOptions, SlabsMakerOptions, SolidsMakerOptions>;
 
 /// The makers' names, each with its line of help.
 std::vector<std::pair<std::string, std::string>> makers();
