@@ -30,7 +30,8 @@ namespace weyl {
 using DataSet = std::variant<NbodyDataOptions, TensorsDataOptions, PoseSequencesDataOptions,
                              RotatedMnistDataOptions, Cifar10DataOptions, ImagesDataOptions, Ph2DataOptions,
                              ModelnetDataOptions, DecathlonDataOptions, MoleculesDataOptions, Md17DataOptions,
-                             Qm9DataOptions, CloudsDataOptions, PlanetsDataOptions, RigidBodiesDataOptions>;
+                             Qm9DataOptions, Oc20DataOptions, CloudsDataOptions, PlanetsDataOptions,
+                             RigidBodiesDataOptions>;
 struct DataOptions {
   DataSet set;
 };
