@@ -77,16 +77,16 @@ std::vector<int64_t> types_by_number(const Interface& interface) {
 }  // namespace
 
 Schema declared_schema(const Oc20DataOptions& options) {
-  Schema schema =
-      frames_schema({.option = "data.oc20", .elements = options.elements, .potential = false});
+  Schema schema = frames_schema({.option = "data.oc20", .elements = options.elements, .potential = false});
   schema.interface.features = {{.name = "tag", .channels = kTags}, {.name = "real"}, {.name = "free"}};
-  schema.labels = {{.name = "energy", .level = Level::graph, .unit = energy_unit_of_models},
-                   {.name = "relaxed", .kind = Kind::vector, .role = Role::point, .unit = length_unit_of_models},
-                   {.name = "cell",
-                    .level = Level::graph,
-                    .kind = Kind::vector,
-                    .channels = 3,
-                    .unit = length_unit_of_models}};
+  schema.labels = {
+      {.name = "energy", .level = Level::graph, .unit = energy_unit_of_models},
+      {.name = "relaxed", .kind = Kind::vector, .role = Role::point, .unit = length_unit_of_models},
+      {.name = "cell",
+       .level = Level::graph,
+       .kind = Kind::vector,
+       .channels = 3,
+       .unit = length_unit_of_models}};
   return schema;
 }
 
@@ -106,15 +106,16 @@ SlabSet::SlabSet(const std::string& path, const Oc20DataOptions& options, bool n
     Slab slab = slab_of(frame_, *reader_);
     for (const int z : slab.numbers) {
       require<DataError>(static_cast<size_t>(z) < type_of_.size() && type_of_[static_cast<size_t>(z)] >= 0,
-                         reader_->where(), ": ", element_symbol(z), " is none of the elements of data.oc20.elements");
+                         reader_->where(), ": ", element_symbol(z),
+                         " is none of the elements of data.oc20.elements");
     }
     if (sizes_.empty()) {
       first = slab;
     }
-    require<DataError>(slab.energy.has_value() == first.energy.has_value() &&
-                           slab.relaxed.empty() == first.relaxed.empty(),
-                       reader_->where(), ": must have the labels of the first frame, 'energy' ",
-                       first.energy ? "given" : "absent", " and 'relaxed' ", first.relaxed.empty() ? "absent" : "given");
+    require<DataError>(
+        slab.energy.has_value() == first.energy.has_value() && slab.relaxed.empty() == first.relaxed.empty(),
+        reader_->where(), ": must have the labels of the first frame, 'energy' ",
+        first.energy ? "given" : "absent", " and 'relaxed' ", first.relaxed.empty() ? "absent" : "given");
     sizes_.push_back(slab.size() + static_cast<int64_t>(slab_images(slab, image_radius_).size()));
     tokens += static_cast<double>(sizes_.back());
     if (keeps) {
@@ -145,7 +146,8 @@ Slab SlabSet::slab(int64_t index) const {
   }
   const std::lock_guard lock(mutex_);
   reader_->go_to(index);
-  require<DataError>(reader_->next(frame_), path_, ": must not change while it is read, sample ", index + 1, " is gone");
+  require<DataError>(reader_->next(frame_), path_, ": must not change while it is read, sample ", index + 1,
+                     " is gone");
   return slab_of(frame_, *reader_);
 }
 
@@ -154,7 +156,8 @@ Batch SlabSet::made(std::span<const int64_t> indices, const Draw* draw) const {
   for (const int64_t index : indices) {
     Slab one = slab(index);
     if (draw != nullptr && noise_) {
-      Stream stream(draw->seed, "noisy nodes", {static_cast<uint64_t>(draw->epoch), static_cast<uint64_t>(index)});
+      Stream stream(draw->seed, "noisy nodes",
+                    {static_cast<uint64_t>(draw->epoch), static_cast<uint64_t>(index)});
       add_noise(one, *noise_, stream);
     }
     all.add(one, slab_images(one, image_radius_), type_of_);
@@ -212,8 +215,9 @@ Splits open_set(const Oc20DataOptions& options) {
   splits.train = open("train", options.train);
   splits.valid = open("valid", options.valid);
   splits.test = open("test", options.test);
-  require<DataError>(splits.train || splits.valid || splits.test, options.path,
-                     ": must hold files train.*, valid.* or test.* of slabs (.aselmdb or extended xyz), holds none");
+  require<DataError>(
+      splits.train || splits.valid || splits.test, options.path,
+      ": must hold files train.*, valid.* or test.* of slabs (.aselmdb or extended xyz), holds none");
   return splits;
 }
 

@@ -23,11 +23,10 @@ std::optional<std::vector<double>> numbers_of(const AtomsFrame& frame, const cha
   }
   const FrameValues& given = column != nullptr ? column->values : value->values;
   const auto* logicals = std::get_if<std::vector<uint8_t>>(&given);
-  auto numbers = logicals != nullptr
-                     ? std::optional(std::vector<double>(logicals->begin(), logicals->end()))
-                     : reals_of(given);
-  require<DataError>(numbers && static_cast<int64_t>(numbers->size()) == width * frame.size(), where, ": '", name,
-                     "' must have ", width, " number(s) for each of the ", frame.size(), " atoms");
+  auto numbers = logicals != nullptr ? std::optional(std::vector<double>(logicals->begin(), logicals->end()))
+                                     : reals_of(given);
+  require<DataError>(numbers && static_cast<int64_t>(numbers->size()) == width * frame.size(), where, ": '",
+                     name, "' must have ", width, " number(s) for each of the ", frame.size(), " atoms");
   for (const double x : *numbers) {
     require<DataError>(std::isfinite(x), where, ": '", name, "' must be finite, got ", x);
   }
@@ -38,10 +37,17 @@ double factor_to(std::string_view from, const char* to) {
   return from.empty() ? 1 : unit_factor(from, to);
 }
 
-std::vector<Vector3> places_of(std::span<const double> numbers, double factor) {
+/// Beyond this a place is no atom's, and the nearest image of a step there has no digits left.
+constexpr double kFarthest = 1e6;  // A
+
+std::vector<Vector3> places_of(std::span<const double> numbers, double factor, const char* name,
+                               const std::string& where) {
   std::vector<Vector3> places(numbers.size() / 3);
   for (size_t k = 0; k < numbers.size(); ++k) {
-    places[k / 3][k % 3] = factor * numbers[k];
+    const double x = factor * numbers[k];
+    require<DataError>(std::abs(x) < kFarthest, where, ": '", name, "' must be finite and within ", kFarthest,
+                       " Angstrom, got ", x);
+    places[k / 3][k % 3] = x;
   }
   return places;
 }
@@ -61,7 +67,7 @@ Slab slab_of(const AtomsFrame& frame, const FrameReader& reader) {
   const double length = factor_to(reader.unit_of("pos"), "Angstrom");
   Slab slab;
   slab.numbers = frame.numbers;
-  slab.positions = places_of(frame.positions, length);
+  slab.positions = places_of(frame.positions, length, "pos", where);
   require<DataError>(frame.cell.has_value(), where, ": a slab must have a cell");
   slab.cell = rows_of(frame.cell->data());
   for (Vector3& row : slab.cell) {
@@ -70,7 +76,8 @@ Slab slab_of(const AtomsFrame& frame, const FrameReader& reader) {
   require<DataError>(spans_its_periods(*frame.cell, {true, true, true}), where,
                      ": the cell of a slab must have a volume");
   const auto tags = numbers_of(frame, "tags", 1, where);
-  require<DataError>(tags.has_value(), where, ": a slab must have the column 'tags', the frame has ", names_in(frame));
+  require<DataError>(tags.has_value(), where, ": a slab must have the column 'tags', the frame has ",
+                     names_in(frame));
   for (const double tag : *tags) {
     require<DataError>(tag == 0 || tag == 1 || tag == 2, where,
                        ": 'tags' must be 0 (below the surface), 1 (surface) or 2 (adsorbate), got ", tag);
@@ -78,12 +85,12 @@ Slab slab_of(const AtomsFrame& frame, const FrameReader& reader) {
   }
   const auto fixed = numbers_of(frame, "fixed", 1, where);
   for (size_t a = 0; a < slab.tags.size(); ++a) {
-    require<DataError>(!fixed || (*fixed)[a] == 0 || (*fixed)[a] == 1, where, ": 'fixed' must be 0 or 1, got ",
-                       fixed ? (*fixed)[a] : 0);
+    require<DataError>(!fixed || (*fixed)[a] == 0 || (*fixed)[a] == 1, where,
+                       ": 'fixed' must be 0 or 1, got ", fixed ? (*fixed)[a] : 0);
     slab.free.push_back(fixed ? (*fixed)[a] == 0 : slab.tags[a] != 0);
   }
   if (const auto relaxed = numbers_of(frame, "relaxed", 3, where)) {
-    slab.relaxed = places_of(*relaxed, length);
+    slab.relaxed = places_of(*relaxed, length, "relaxed", where);
     for (size_t a = 0; a < slab.relaxed.size(); ++a) {
       const Vector3 way = difference(slab.relaxed[a], slab.positions[a]);
       slab.relaxed[a] = sum(slab.positions[a], nearest_image(way, slab.cell, {true, true, true}));
@@ -137,8 +144,8 @@ void add_noise(Slab& slab, const NoisyNodes& noise, Stream& stream) {
     if (slab.free[a]) {
       const double q = stream.uniform();
       for (size_t c = 0; c < 3; ++c) {
-        slab.positions[a][c] = q * slab.positions[a][c] + (1 - q) * slab.relaxed[a][c] +
-                               noise.deviation * stream.normal();
+        slab.positions[a][c] =
+            q * slab.positions[a][c] + (1 - q) * slab.relaxed[a][c] + noise.deviation * stream.normal();
       }
     }
   }
