@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <fstream>
+#include <tuple>
 
 #include "tests/app/program.h"
 #include "weyl/app/terminal/exit_codes.h"
@@ -58,6 +59,24 @@ TEST(PaperRecipes, OfQm9TrainsOnItsSdfFileAndTable) {
                      "molecules/gdb9' data.qm9.train=2 data.qm9.valid=1 model.platonic.width=96 "
                      "model.platonic.heads=24 model.platonic.blocks=2 train.batch=2 train.epochs=2",
                  2, 1, "mae"});
+}
+
+// IS2RE and IS2RS on made slabs, of the size that the fact sheet says the paper's have.
+TEST(PaperRecipes, OfOc20TrainOnSlabs) {
+  for (const auto& [task, parameters, metric] :
+       {std::tuple{"is2re", 178313626, "mae"}, {"is2rs", 177721496, "displacement_mae"}}) {
+    const std::string folder = scratch(std::string("recipe-") + task),
+                      config = std::string("oc20/") + task + ".paper.toml";
+    const Outcome told = weyl_program("info --json '" WEYL_SOURCE_DIR "/configs/" + config + "'", folder);
+    EXPECT_EQ(number(Json::parse(told.out, "stdout"), {"parameters"}), parameters) << told.out << told.err;
+    const Outcome made =
+        weyl_program("data make slabs --out data/oc20 --threads 1 --quiet train=60 valid=2 test=2", folder);
+    ASSERT_EQ(made.code, exit_done) << made.err;
+    expect_trains(folder, {config,
+                           "model.geomformer.width=16 model.geomformer.heads=2 model.geomformer.blocks=1 "
+                           "data.oc20.image_radius=4 train.batch=2 train.steps=3",
+                           3, 2, metric});
+  }
 }
 
 /// Images of noise, ten classes in turn: a byte of its class, then three planes of 32 x 32 bytes.
