@@ -10,6 +10,7 @@
 #include "weyl/app/terminal/exit_codes.h"
 #include "weyl/core/json.h"
 #include "weyl/core/random.h"
+#include "weyl/data/atoms/extended_xyz.h"
 
 namespace weyl {
 namespace paper_recipes_test {
@@ -61,6 +62,33 @@ TEST(PaperRecipes, OfQm9TrainsOnItsSdfFileAndTable) {
                  2, 1, "mae"});
 }
 
+/// The metric of predicted frames: the mean absolute error of the energy, or of the components of places of free atoms.
+double error_in_frames(const std::string& path, bool of_energies) {
+  ExtendedXyzReader reader(path);
+  double sum = 0, count = 0;
+  for (AtomsFrame frame; reader.next(frame);) {
+    const auto numbers = [](const FrameValues& values) { return *reals_of(values); };
+    if (of_energies) {
+      sum += std::abs(numbers(frame.value("energy")->values)[0] -
+                      numbers(frame.value("weyl_energy")->values)[0]);
+      ++count;
+      continue;
+    }
+    const auto truth = numbers(frame.column("relaxed")->values),
+               found = numbers(frame.column("weyl_relaxed")->values);
+    const auto& fixed = std::get<std::vector<uint8_t>>(frame.column("fixed")->values);
+    for (size_t k = 0; k < truth.size(); ++k) {
+      if (fixed[k / 3] == 0) {
+        sum += std::abs(truth[k] - found[k]);
+        ++count;
+      } else {
+        EXPECT_NEAR(found[k], frame.positions[k], 1e-5);
+      }
+    }
+  }
+  return sum / count;
+}
+
 // IS2RE and IS2RS on made slabs, of the size that the fact sheet says the paper's have.
 TEST(PaperRecipes, OfOc20TrainOnSlabs) {
   for (const auto& [task, parameters, metric] :
@@ -76,6 +104,13 @@ TEST(PaperRecipes, OfOc20TrainOnSlabs) {
                            "model.geomformer.width=16 model.geomformer.heads=2 model.geomformer.blocks=1 "
                            "data.oc20.image_radius=4 train.batch=2 train.steps=3",
                            3, 2, metric});
+    const Outcome predicted =
+        weyl_program("predict run data/oc20/test.extxyz --out p.extxyz --threads 1 --quiet", folder);
+    ASSERT_EQ(predicted.code, exit_done) << predicted.err;
+    const Json measured =
+        Json::parse(weyl_program("eval run --threads 1 --quiet --json", folder).out, "stdout");
+    EXPECT_NEAR(error_in_frames(folder + "/p.extxyz", std::string(metric) == "mae"),
+                number(measured, {"metrics", metric, "value"}), 1e-5);
   }
 }
 

@@ -28,6 +28,17 @@ void append(std::vector<double>& to, const Vector3& x) {
   to.insert(to.end(), x.begin(), x.end());
 }
 
+bool has_type(int number, std::span<const int64_t> type_of) {
+  const auto z = static_cast<size_t>(number);
+  return z < type_of.size() && type_of[z] >= 0;
+}
+
+int64_t type_of_number(int number, std::span<const int64_t> type_of) {
+  require<DataError>(has_type(number, type_of), element_symbol(number),
+                     " is none of the elements that are types");
+  return type_of[static_cast<size_t>(number)];
+}
+
 /// The tokens of slabs, one after the other.
 struct Tokens {
   std::vector<int64_t> sizes, types;
@@ -37,7 +48,7 @@ struct Tokens {
     const auto token = [&](int64_t atom, const Vector3* shift) {
       const auto a = static_cast<size_t>(atom);
       const Vector3 none{};
-      types.push_back(type_of[static_cast<size_t>(slab.numbers[a])]);
+      types.push_back(type_of_number(slab.numbers[a], type_of));
       append(positions, sum(slab.positions[a], shift != nullptr ? *shift : none));
       if (!slab.relaxed.empty()) {
         append(relaxed, sum(slab.relaxed[a], shift != nullptr ? *shift : none));
@@ -90,6 +101,32 @@ Schema declared_schema(const Oc20DataOptions& options) {
   return schema;
 }
 
+Batch slab_batch(std::span<const Slab> slabs, double image_radius, const Interface& interface) {
+  const std::vector<int64_t> type_of = types_by_number(interface);
+  Tokens all;
+  bool energies = true, relaxed = true;
+  for (const Slab& slab : slabs) {
+    all.add(slab, slab_images(slab, image_radius), type_of);
+    energies = energies && slab.energy.has_value();
+    relaxed = relaxed && !slab.relaxed.empty();
+  }
+  const auto b = static_cast<int64_t>(slabs.size());
+  Points points;
+  points.graphs = Segments::of_sizes(all.sizes);
+  const int64_t n = points.graphs.rows();
+  points.positions = tensor_of(all.positions, {n, 3});
+  points.types = at::from_blob(all.types.data(), {n}, at::kLong).clone();
+  points.scalars = tensor_of(all.scalars, {n, kTags + 2});
+  Batch batch{std::move(points), {{"cell", tensor_of(all.cells, {b, 3, 3})}}};
+  if (energies) {
+    batch.labels["energy"] = tensor_of(all.energies, {b, 1});
+  }
+  if (relaxed) {
+    batch.labels["relaxed"] = tensor_of(all.relaxed, {n, 1, 3});
+  }
+  return batch;
+}
+
 SlabSet::SlabSet(const std::string& path, const Oc20DataOptions& options, bool noisy)
     : path_(path),
       image_radius_(options.image_radius),
@@ -98,15 +135,14 @@ SlabSet::SlabSet(const std::string& path, const Oc20DataOptions& options, bool n
   if (noisy) {
     noise_ = options.noisy_nodes;
   }
-  type_of_ = types_by_number(schema_.interface);
+  const std::vector<int64_t> type_of = types_by_number(schema_.interface);
   const bool keeps = !reader_->count();
   Slab first;
   double tokens = 0;
   while (reader_->next(frame_)) {
     Slab slab = slab_of(frame_, *reader_);
     for (const int z : slab.numbers) {
-      require<DataError>(static_cast<size_t>(z) < type_of_.size() && type_of_[static_cast<size_t>(z)] >= 0,
-                         reader_->where(), ": ", element_symbol(z),
+      require<DataError>(has_type(z, type_of), reader_->where(), ": ", element_symbol(z),
                          " is none of the elements of data.oc20.elements");
     }
     if (sizes_.empty()) {
@@ -152,31 +188,16 @@ Slab SlabSet::slab(int64_t index) const {
 }
 
 Batch SlabSet::made(std::span<const int64_t> indices, const Draw* draw) const {
-  Tokens all;
+  std::vector<Slab> slabs;
   for (const int64_t index : indices) {
-    Slab one = slab(index);
+    slabs.push_back(slab(index));
     if (draw != nullptr && noise_) {
       Stream stream(draw->seed, "noisy nodes",
                     {static_cast<uint64_t>(draw->epoch), static_cast<uint64_t>(index)});
-      add_noise(one, *noise_, stream);
+      add_noise(slabs.back(), *noise_, stream);
     }
-    all.add(one, slab_images(one, image_radius_), type_of_);
   }
-  const auto b = static_cast<int64_t>(indices.size());
-  Points points;
-  points.graphs = Segments::of_sizes(all.sizes);
-  const int64_t n = points.graphs.rows();
-  points.positions = tensor_of(all.positions, {n, 3});
-  points.types = at::from_blob(all.types.data(), {n}, at::kLong).clone();
-  points.scalars = tensor_of(all.scalars, {n, kTags + 2});
-  Batch batch{std::move(points), {{"cell", tensor_of(all.cells, {b, 3, 3})}}};
-  if (find_quantity(schema_.labels, "energy") != nullptr) {
-    batch.labels["energy"] = tensor_of(all.energies, {b, 1});
-  }
-  if (find_quantity(schema_.labels, "relaxed") != nullptr) {
-    batch.labels["relaxed"] = tensor_of(all.relaxed, {n, 1, 3});
-  }
-  return batch;
+  return slab_batch(slabs, image_radius_, schema_.interface);
 }
 
 Batch SlabSet::augmented(std::span<const int64_t> indices, std::span<const int64_t> /*partners*/,

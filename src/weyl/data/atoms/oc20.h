@@ -19,6 +19,11 @@ namespace weyl {
 ///   labels     energy (graph scalar, eV); relaxed (node point), of images that of their atom moved along; cell
 ///              (three vectors of the graph), by which differences of places are taken (tasks/relaxation.h)
 ///
+/// Labels are those that all these slabs have. DataError: an element that is none of the interface's.
+Batch slab_batch(std::span<const Slab> slabs, double image_radius, const Interface& interface);
+
+/// A file of slabs as a set of such points.
+///
 /// Files whose frames are read in any order (FrameReader::count) are read as batches ask for them, and eight bytes of each sample
 /// are kept; others are kept in memory. All frames are read once when the set is opened.
 class SlabSet : public Dataset {
@@ -34,16 +39,14 @@ class SlabSet : public Dataset {
                   const Draw& draw) const override;
 
  private:
-  void add(const Slab& slab);
   Slab slab(int64_t index) const;
   Batch made(std::span<const int64_t> indices, const Draw* draw) const;
 
   std::string path_;
   double image_radius_;
   std::optional<NoisyNodes> noise_;
-  std::vector<int64_t> type_of_;  // of each atomic number, -1: none
-  std::vector<int64_t> sizes_;    // tokens of each sample
-  std::vector<Slab> kept_;        // empty: the reader is asked
+  std::vector<int64_t> sizes_;  // tokens of each sample
+  std::vector<Slab> kept_;      // empty: the reader is asked
   Schema schema_;
   // The place in the file; several threads may ask.
   mutable std::mutex mutex_;
