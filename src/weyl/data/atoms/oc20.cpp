@@ -20,11 +20,11 @@ Vector3 sum(const Vector3& a, const Vector3& b) {
   return {a[0] + b[0], a[1] + b[1], a[2] + b[2]};
 }
 
-Tensor tensor_of(const std::vector<double>& numbers, at::IntArrayRef shape) {
+Tensor tensor_of_numbers(const std::vector<double>& numbers, at::IntArrayRef shape) {
   return at::from_blob(const_cast<double*>(numbers.data()), shape, at::kDouble).clone();
 }
 
-void append(std::vector<double>& to, const Vector3& x) {
+void append_vector(std::vector<double>& to, const Vector3& x) {
   to.insert(to.end(), x.begin(), x.end());
 }
 
@@ -49,9 +49,9 @@ struct Tokens {
       const auto a = static_cast<size_t>(atom);
       const Vector3 none{};
       types.push_back(type_of_number(slab.numbers[a], type_of));
-      append(positions, sum(slab.positions[a], shift != nullptr ? *shift : none));
+      append_vector(positions, sum(slab.positions[a], shift != nullptr ? *shift : none));
       if (!slab.relaxed.empty()) {
-        append(relaxed, sum(slab.relaxed[a], shift != nullptr ? *shift : none));
+        append_vector(relaxed, sum(slab.relaxed[a], shift != nullptr ? *shift : none));
       }
       for (int tag = 0; tag < kTags; ++tag) {
         scalars.push_back(slab.tags[a] == tag ? 1 : 0);
@@ -67,7 +67,7 @@ struct Tokens {
     }
     sizes.push_back(slab.size() + static_cast<int64_t>(images.size()));
     for (const Vector3& row : slab.cell) {
-      append(cells, row);
+      append_vector(cells, row);
     }
     if (slab.energy) {
       energies.push_back(*slab.energy);
@@ -114,15 +114,15 @@ Batch slab_batch(std::span<const Slab> slabs, double image_radius, const Interfa
   Points points;
   points.graphs = Segments::of_sizes(all.sizes);
   const int64_t n = points.graphs.rows();
-  points.positions = tensor_of(all.positions, {n, 3});
+  points.positions = tensor_of_numbers(all.positions, {n, 3});
   points.types = at::from_blob(all.types.data(), {n}, at::kLong).clone();
-  points.scalars = tensor_of(all.scalars, {n, kTags + 2});
-  Batch batch{std::move(points), {{"cell", tensor_of(all.cells, {b, 3, 3})}}};
+  points.scalars = tensor_of_numbers(all.scalars, {n, kTags + 2});
+  Batch batch{std::move(points), {{"cell", tensor_of_numbers(all.cells, {b, 3, 3})}}};
   if (energies) {
-    batch.labels["energy"] = tensor_of(all.energies, {b, 1});
+    batch.labels["energy"] = tensor_of_numbers(all.energies, {b, 1});
   }
   if (relaxed) {
-    batch.labels["relaxed"] = tensor_of(all.relaxed, {n, 1, 3});
+    batch.labels["relaxed"] = tensor_of_numbers(all.relaxed, {n, 1, 3});
   }
   return batch;
 }

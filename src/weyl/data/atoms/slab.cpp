@@ -14,8 +14,8 @@ namespace weyl {
 namespace {
 
 /// The numbers of a column of `width` for each atom, or of a value of as many rows; nothing where there is neither.
-std::optional<std::vector<double>> numbers_of(const AtomsFrame& frame, const char* name, int64_t width,
-                                              const std::string& where) {
+std::optional<std::vector<double>> atom_numbers_of(const AtomsFrame& frame, const char* name, int64_t width,
+                                                   const std::string& where) {
   const AtomColumn* column = frame.column(name);
   const FrameValue* value = frame.value(name);
   if (column == nullptr && value == nullptr) {
@@ -38,25 +38,25 @@ double factor_to(std::string_view from, const char* to) {
 }
 
 /// Beyond this a place is no atom's, and the nearest image of a step there has no digits left.
-constexpr double kFarthest = 1e6;  // A
+constexpr double kFarthestAtom = 1e6;  // A
 
 std::vector<Vector3> places_of(std::span<const double> numbers, double factor, const char* name,
                                const std::string& where) {
   std::vector<Vector3> places(numbers.size() / 3);
   for (size_t k = 0; k < numbers.size(); ++k) {
     const double x = factor * numbers[k];
-    require<DataError>(std::abs(x) < kFarthest, where, ": '", name, "' must be finite and within ", kFarthest,
-                       " Angstrom, got ", x);
+    require<DataError>(std::abs(x) < kFarthestAtom, where, ": '", name, "' must be finite and within ",
+                       kFarthestAtom, " Angstrom, got ", x);
     places[k / 3][k % 3] = x;
   }
   return places;
 }
 
-Vector3 sum(const Vector3& a, const Vector3& b) {
+Vector3 moved(const Vector3& a, const Vector3& b) {
   return {a[0] + b[0], a[1] + b[1], a[2] + b[2]};
 }
 
-Vector3 difference(const Vector3& a, const Vector3& b) {
+Vector3 way_between(const Vector3& a, const Vector3& b) {
   return {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
 }
 
@@ -75,7 +75,7 @@ Slab slab_of(const AtomsFrame& frame, const FrameReader& reader) {
   }
   require<DataError>(spans_its_periods(*frame.cell, {true, true, true}), where,
                      ": the cell of a slab must have a volume");
-  const auto tags = numbers_of(frame, "tags", 1, where);
+  const auto tags = atom_numbers_of(frame, "tags", 1, where);
   require<DataError>(tags.has_value(), where, ": a slab must have the column 'tags', the frame has ",
                      names_in(frame));
   for (const double tag : *tags) {
@@ -83,17 +83,17 @@ Slab slab_of(const AtomsFrame& frame, const FrameReader& reader) {
                        ": 'tags' must be 0 (below the surface), 1 (surface) or 2 (adsorbate), got ", tag);
     slab.tags.push_back(static_cast<int>(tag));
   }
-  const auto fixed = numbers_of(frame, "fixed", 1, where);
+  const auto fixed = atom_numbers_of(frame, "fixed", 1, where);
   for (size_t a = 0; a < slab.tags.size(); ++a) {
     require<DataError>(!fixed || (*fixed)[a] == 0 || (*fixed)[a] == 1, where,
                        ": 'fixed' must be 0 or 1, got ", fixed ? (*fixed)[a] : 0);
     slab.free.push_back(fixed ? (*fixed)[a] == 0 : slab.tags[a] != 0);
   }
-  if (const auto relaxed = numbers_of(frame, "relaxed", 3, where)) {
+  if (const auto relaxed = atom_numbers_of(frame, "relaxed", 3, where)) {
     slab.relaxed = places_of(*relaxed, length, "relaxed", where);
     for (size_t a = 0; a < slab.relaxed.size(); ++a) {
-      const Vector3 way = difference(slab.relaxed[a], slab.positions[a]);
-      slab.relaxed[a] = sum(slab.positions[a], nearest_image(way, slab.cell, {true, true, true}));
+      const Vector3 way = way_between(slab.relaxed[a], slab.positions[a]);
+      slab.relaxed[a] = moved(slab.positions[a], nearest_image(way, slab.cell, {true, true, true}));
     }
   }
   if (const FrameValue* energy = frame.value("energy")) {
@@ -124,8 +124,8 @@ std::vector<SlabImage> slab_images(const Slab& slab, double radius) {
       }
       for (int64_t atom = 0; atom < slab.size(); ++atom) {
         const auto a = static_cast<size_t>(atom);
-        const Vector3 place = sum(slab.positions[a], shift);
-        const auto near = [&](const Vector3& x) { return length(difference(place, x)) < radius; };
+        const Vector3 place = moved(slab.positions[a], shift);
+        const auto near = [&](const Vector3& x) { return length(way_between(place, x)) < radius; };
         if (slab.tags[a] != 2 && std::ranges::any_of(adsorbate, near)) {
           images.push_back({atom, shift});
         }

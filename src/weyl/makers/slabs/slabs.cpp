@@ -38,7 +38,7 @@ constexpr std::array kAdsorbates{1, 6, 7, 8};
 constexpr double kVacuum = 12, kLargestStrain = 0.03, kOffSite = 0.2, kOffPlace = 0.05;  // A, but the strain
 constexpr double kLargestForce = 0.01;                                                   // eV/A
 constexpr int64_t kMostSteps = 1000, kMostDraws = 100;
-constexpr double kFarthest = 3;  // A above the highest metal atom: the adsorbate has left the surface
+constexpr double kHighestAdsorbate = 3;  // A above the highest metal atom: the adsorbate has left the surface
 
 /// Which split a pair of metal and adsorbate belongs to: 0 train, 1 valid, 2 test.
 using Pairs = std::array<std::array<int, kAdsorbates.size()>, kMetals.size()>;
@@ -172,7 +172,7 @@ AtomsFrame draw_slab(const Pairs& pairs, int split, Stream& stream) {
     top = std::max(top, whole.positions[static_cast<size_t>(3 * i) + 2]);
   }
   const double height = whole.positions.back() - top;
-  if (height > kFarthest || height < -1) {
+  if (height > kHighestAdsorbate || height < -1) {
     return {};
   }
   const Relaxed alone = relaxed_slab(slab.numbers, slab.positions, slab.cell, slab.fixed);
