@@ -4,11 +4,13 @@
 
 #include <cmath>
 #include <fstream>
+#include <tuple>
 
 #include "tests/app/program.h"
 #include "weyl/app/terminal/exit_codes.h"
 #include "weyl/core/json.h"
 #include "weyl/core/random.h"
+#include "weyl/data/atoms/extended_xyz.h"
 
 namespace weyl {
 namespace paper_recipes_test {
@@ -58,6 +60,58 @@ TEST(PaperRecipes, OfQm9TrainsOnItsSdfFileAndTable) {
                      "molecules/gdb9' data.qm9.train=2 data.qm9.valid=1 model.platonic.width=96 "
                      "model.platonic.heads=24 model.platonic.blocks=2 train.batch=2 train.epochs=2",
                  2, 1, "mae"});
+}
+
+/// The metric of predicted frames: the mean absolute error of the energy, or of the components of places of free atoms.
+double error_in_frames(const std::string& path, bool of_energies) {
+  ExtendedXyzReader reader(path);
+  double sum = 0, count = 0;
+  for (AtomsFrame frame; reader.next(frame);) {
+    const auto numbers = [](const FrameValues& values) { return *reals_of(values); };
+    if (of_energies) {
+      sum += std::abs(numbers(frame.value("energy")->values)[0] -
+                      numbers(frame.value("weyl_energy")->values)[0]);
+      ++count;
+      continue;
+    }
+    const auto truth = numbers(frame.column("relaxed")->values),
+               found = numbers(frame.column("weyl_relaxed")->values);
+    const auto& fixed = std::get<std::vector<uint8_t>>(frame.column("fixed")->values);
+    for (size_t k = 0; k < truth.size(); ++k) {
+      if (fixed[k / 3] == 0) {
+        sum += std::abs(truth[k] - found[k]);
+        ++count;
+      } else {
+        EXPECT_NEAR(found[k], frame.positions[k], 1e-5);
+      }
+    }
+  }
+  return sum / count;
+}
+
+// IS2RE and IS2RS on made slabs, of the size that the fact sheet says the paper's have.
+TEST(PaperRecipes, OfOc20TrainOnSlabs) {
+  for (const auto& [task, parameters, metric] :
+       {std::tuple{"is2re", 178313626, "mae"}, {"is2rs", 177721496, "displacement_mae"}}) {
+    const std::string folder = scratch(std::string("recipe-") + task),
+                      config = std::string("oc20/") + task + ".paper.toml";
+    const Outcome told = weyl_program("info --json '" WEYL_SOURCE_DIR "/configs/" + config + "'", folder);
+    EXPECT_EQ(number(Json::parse(told.out, "stdout"), {"parameters"}), parameters) << told.out << told.err;
+    const Outcome made =
+        weyl_program("data make slabs --out data/oc20 --threads 1 --quiet train=60 valid=2 test=2", folder);
+    ASSERT_EQ(made.code, exit_done) << made.err;
+    expect_trains(folder, {config,
+                           "model.geomformer.width=16 model.geomformer.heads=2 model.geomformer.blocks=1 "
+                           "data.oc20.image_radius=4 train.batch=2 train.steps=3",
+                           3, 2, metric});
+    const Outcome predicted =
+        weyl_program("predict run data/oc20/test.extxyz --out p.extxyz --threads 1 --quiet", folder);
+    ASSERT_EQ(predicted.code, exit_done) << predicted.err;
+    const Json measured =
+        Json::parse(weyl_program("eval run --threads 1 --quiet --json", folder).out, "stdout");
+    EXPECT_NEAR(error_in_frames(folder + "/p.extxyz", std::string(metric) == "mae"),
+                number(measured, {"metrics", metric, "value"}), 1e-5);
+  }
 }
 
 /// Images of noise, ten classes in turn: a byte of its class, then three planes of 32 x 32 bytes.

@@ -12,6 +12,7 @@
 #include "weyl/makers/particles/nbody.h"
 #include "weyl/makers/poses/pose_sequences.h"
 #include "weyl/makers/shapes/solids.h"
+#include "weyl/makers/slabs/slabs.h"
 
 namespace weyl {
 namespace effects_test {
@@ -80,6 +81,17 @@ TEST(EffectsOfData, PoseSequences) {
   const Folder folder;
   ASSERT_TRUE(make_pose_sequences({.train = 4, .valid = 3, .test = 2}, folder.path()));
   expect_all_to_act("pose_sequences", PoseSequencesDataOptions{.path = folder.path()});
+}
+
+TEST(EffectsOfData, Oc20) {
+  const Folder folder;
+  ASSERT_TRUE(make_slabs({.train = 3, .valid = 3, .test = 3}, folder.path()));
+  OtherValues values;
+  values.strings["elements"] = {{"Au", "Pt", "Ag", "Pd", "Ni", "Cu", "Al", "O", "N", "C", "H"}};
+  expect_effects(
+      "oc20",
+      Oc20DataOptions{.path = folder.path(), .noisy_nodes = NoisyNodes{.probability = 0.9}, .train = 2},
+      [](const Oc20DataOptions& o) { return data_outcome({o}); }, values);
 }
 
 TEST(EffectsOfData, RigidBodies) {

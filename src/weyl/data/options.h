@@ -30,8 +30,8 @@ namespace weyl {
 using DataSet = std::variant<NbodyDataOptions, TensorsDataOptions, PoseSequencesDataOptions,
                              RotatedMnistDataOptions, Cifar10DataOptions, ImagesDataOptions, Ph2DataOptions,
                              ModelnetDataOptions, DecathlonDataOptions, MoleculesDataOptions, Md17DataOptions,
-                             Qm9DataOptions, Molecule3dDataOptions, Pcqm4mv2DataOptions, CloudsDataOptions,
-                             PlanetsDataOptions, RigidBodiesDataOptions>;
+                             Qm9DataOptions, Molecule3dDataOptions, Pcqm4mv2DataOptions, Oc20DataOptions,
+                             CloudsDataOptions, PlanetsDataOptions, RigidBodiesDataOptions>;
 struct DataOptions {
   DataSet set;
 };

@@ -11,6 +11,7 @@
 #include "weyl/data/atoms/extended_xyz.h"
 #include "weyl/data/atoms/frame_checks.h"
 #include "weyl/data/atoms/frame_collector.h"
+#include "weyl/data/atoms/oc20.h"
 #include "weyl/data/atoms/potential_keys.h"
 #include "weyl/data/atoms/stress_tensor.h"
 #include "weyl/saved/each_batch.h"
@@ -30,8 +31,13 @@ struct Written {
   bool operator==(const Written&) const = default;
 };
 
+/// Whether a prediction is a place of its node, or a way from it, in a unit that is known.
+bool moves(const Quantity& q) {
+  return q.kind == Kind::vector && (q.role == Role::offset || q.role == Role::point) && !q.unit.empty();
+}
+
 /// The unit that each prediction has in the file: that of its energies and lengths, that which it or the layout
-/// says of its forces and stress, that of a value of the same name, or else its own.
+/// says of its forces and stress, that of a value of the same name, of places that of lengths, or else its own.
 std::vector<Written> written(const std::vector<Quantity>& quantities, const FrameUnits& units,
                              const FrameReader& reader) {
   std::vector<Written> result;
@@ -44,8 +50,9 @@ std::vector<Written> written(const std::vector<Quantity>& quantities, const Fram
     const std::string to = name == "energy"   ? units.energy
                            : name == "forces" ? units.forces
                            : name == "stress" ? units.stress
-                           : said.empty()     ? q.unit
-                                              : said;
+                           : !said.empty()    ? said
+                           : moves(q)         ? units.length
+                                              : q.unit;
     result.push_back({q, q.unit.empty() || q.unit == to ? 1 : unit_factor(q.unit, to), to});
   }
   return result;
@@ -129,9 +136,11 @@ bool gives_forces(const Interface& model) {
 /// The frames that wait for their predictions, and what is known of all.
 class WaitingFrames {
  public:
+  /// `slabs`: the options of slabs, where frames are such; else null.
   WaitingFrames(const Predictor& predictor, FrameLayout layout, const FrameReader& reader,
-                std::function<void(const std::string&)> warn)
+                const Oc20DataOptions* slabs, std::function<void(const std::string&)> warn)
       : predictor_(predictor),
+        slab_options_(slabs),
         outputs_(predictor.outputs(kAsked)),
         warn_(std::move(warn)),
         direct_(predictor.task() != nullptr && gives_forces(predictor.interface())),
@@ -143,7 +152,11 @@ class WaitingFrames {
   /// The frame that the reader gave last.
   void add(const AtomsFrame& frame) {
     const std::string where = reader_.where();
-    collector_.add(frame);
+    if (slab_options_ != nullptr) {
+      slabs_.push_back(slab_of(frame, reader_));
+    } else {
+      collector_.add(frame);
+    }
     const FrameUnits units = units_of(layout_, reader_);
     std::vector<Written> columns = written(outputs_, units, reader_);
     require<DataError>(written_.empty() || (units == units_ && columns == written_), where,
@@ -169,7 +182,7 @@ class WaitingFrames {
     if (frames_.empty()) {
       return;
     }
-    const auto [batch, schema] = collector_.take();
+    const auto [batch, schema] = slab_options_ != nullptr ? take_slabs() : collector_.take();
     std::vector<int64_t> all(frames_.size());
     std::iota(all.begin(), all.end(), int64_t{0});
     try {
@@ -205,11 +218,19 @@ class WaitingFrames {
       use(frame);
     }
     frames_.clear();
+    slabs_.clear();
     wheres_.clear();
     atoms_ = 0;
   }
 
  private:
+  FrameCollector::Frames take_slabs() const {
+    Schema schema;
+    schema.interface = predictor_.interface();
+    Batch batch = slab_batch(slabs_, slab_options_->image_radius, schema.interface);
+    batch.labels.clear();
+    return {std::move(batch), std::move(schema)};
+  }
   /// Puts the predictions for a batch into the frames from `first` on.
   void predict(const Batch& batch, int64_t first) {
     if (const std::string warning = warn_ ? predictor_.data_warning(batch.input) : ""; !warning.empty()) {
@@ -228,12 +249,16 @@ class WaitingFrames {
       for (int64_t g = 0; g < batch.count(); ++g) {
         const auto i = static_cast<size_t>(first + g);
         const bool nodes = what.quantity.level == Level::node;
-        put(frames_[i], what, value, nodes ? offsets[g] : g, nodes ? offsets[g + 1] : g + 1, wheres_[i]);
+        // Behind the atoms of a slab stand its images.
+        put(frames_[i], what, value, nodes ? offsets[g] : g, nodes ? offsets[g] + frames_[i].size() : g + 1,
+            wheres_[i]);
       }
     }
   }
 
   const Predictor& predictor_;
+  const Oc20DataOptions* slab_options_;  // null: frames are no slabs
+  std::vector<Slab> slabs_;
   const std::vector<Quantity> outputs_;
   std::function<void(const std::string&)> warn_;  // until it has been said
   bool direct_;
@@ -267,11 +292,14 @@ FrameLayout units_said(const FrameLayout& layout, const std::vector<std::string>
 
 PredictedFrames predict_frames(FilePredictor& predictor, FrameReader& reader,
                                const std::function<void(const AtomsFrame&)>& use, const FrameCalls& calls) {
-  const FrameLayout layout =
-      as_told(layout_of(asked(predictor.subject().recipe.data)), predictor.interface());
-  require_of_frames(predictor, layout);
+  const DataOptions& data = predictor.subject().recipe.data;
+  const auto* slabs = std::get_if<Oc20DataOptions>(&data.set);
+  const FrameLayout layout = as_told(layout_of(asked(data)), predictor.interface());
+  if (slabs == nullptr) {
+    require_of_frames(predictor, layout);
+  }
   reader.name_types(layout.elements);
-  WaitingFrames waiting(predictor, layout, reader, calls.warn);
+  WaitingFrames waiting(predictor, layout, reader, slabs, calls.warn);
   PredictedFrames result;
   bool warned = !calls.warn, units_told = !calls.warn;
   const std::vector<Quantity> outputs = predictor.outputs(kAsked);

@@ -96,8 +96,7 @@ Tensor lengths_of(const Tensor& places, const Edges& edges) {
   return polar(displacements(places, edges)).length;
 }
 
-const std::string& unit_or(const std::vector<Quantity>& all, const std::string& name,
-                           const std::string& unit) {
+std::string unit_or(const std::vector<Quantity>& all, const std::string& name, const std::string& unit) {
   const Quantity* found = find_quantity(all, name);
   return found != nullptr && !found->unit.empty() ? found->unit : unit;
 }
@@ -251,7 +250,7 @@ NamedTensors Relaxation::state() const {
   if (!composition_.defined()) {
     return {};
   }
-  const auto numbers = [](std::vector<double> x) { return at::tensor(x, at::kDouble); };
+  const auto numbers = [](const std::vector<double>& x) { return at::tensor(x, at::kDouble); };
   return {{"number", numbers({mean_, deviation_})},
           {"displacement", numbers({length_})},
           {"carriers", numbers({carriers_})},

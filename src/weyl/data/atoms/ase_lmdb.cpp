@@ -95,9 +95,12 @@ AseLmdbReader::AseLmdbReader(const std::string& path) : file_(path) {
 void AseLmdbReader::refuse_other_tables() const {
   const auto first = file_.first(kValueBegin);
   require<DataError>(first.has_value(), file_.path(), ": must hold at least one row, holds none");
+  // The files of OC20 and of others that fairchem reads have rows "0", "1", ...
+  const bool of_fairchem = first->key == "0" && is_pickle(first->value);
   throw DataError(text(file_.path(), ": must be a database of ASE (.aselmdb), with the key 'nextid'; has ",
                        file_.entries(), " entries, the value of the first, ", quote(first->key, 40), ", is ",
-                       kind_of_value(first->value)));
+                       kind_of_value(first->value),
+                       of_fairchem ? "; tools/oc20_export.py writes such a database from OC20's files" : ""));
 }
 
 bool AseLmdbReader::unpack(std::string_view key, std::string_view where) {

@@ -10,6 +10,7 @@
 #include "weyl/data/atoms/files.h"
 #include "weyl/data/atoms/inspect_frames.h"
 #include "weyl/data/atoms/molecules.h"
+#include "weyl/data/atoms/oc20.h"
 #include "weyl/data/base/inspection.h"
 #include "weyl/data/base/open_request.h"
 #include "weyl/data/base/parts.h"
@@ -58,6 +59,9 @@ bool FrameFiles::takes(const std::string& path, AskedSet asked) {
 
 std::shared_ptr<const Dataset> FrameFiles::open(const OpenRequest& request) {
   using Labels = FrameCollector::Labels;
+  if (const auto* oc20 = request.asked.get_if<Oc20DataOptions>()) {
+    return open_slabs(request.path, *oc20);
+  }
   const FrameLayout layout = layout_of(request.asked);
   if (request.interface != nullptr) {
     return open_frames_file(request.path, as_told(layout, *request.interface), Labels::none, request.keep);

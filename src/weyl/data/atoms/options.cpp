@@ -177,4 +177,25 @@ void fields(Fields& f, Pcqm4mv2DataOptions& o) {
   listed_counts(f, o);
 }
 
+void fields(Fields& f, NoisyNodes& o) {
+  f("probability", o.probability, "with which a structure is changed, in each epoch anew", {0, 1});
+  f("deviation", o.deviation, "of the noise on each coordinate, in Angstrom", {0, 10});
+}
+
+void fields(Fields& f, Oc20DataOptions& o) {
+  f("path", o.path,
+    "folder of the files train, valid and test, each .aselmdb or extended xyz; or one such file, for testing");
+  f("elements", o.elements,
+    "chemical symbols of the types, in their order; none: 100 types, one for each atomic number");
+  f("image_radius", o.image_radius,
+    "images of atoms in the eight neighbouring cells along the surface become tokens of their own where they are "
+    "nearer than this to an atom of the adsorbate, in Angstrom; 0: none",
+    {0, 100});
+  f("noisy_nodes", o.noisy_nodes,
+    "training structures start between the initial and the relaxed one, with noise; none: always as given");
+  f("train", o.train, "training structures, the first of the file; 0: all", {0, 1e9});
+  f("valid", o.valid, "validation structures; 0: all", {0, 1e9});
+  f("test", o.test, "test structures; 0: all", {0, 1e9});
+}
+
 }  // namespace weyl

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -202,5 +203,26 @@ void fields(Fields& f, Pcqm4mv2DataOptions& o);
 void require_effects(const Pcqm4mv2DataOptions& options);
 Schema declared_schema(const Pcqm4mv2DataOptions& options);
 Splits open_set(const Pcqm4mv2DataOptions& options);
+
+/// Noisy nodes (Godwin et al., ICLR 2022) as Equiformer has them for OC20: with this probability a training structure
+/// starts somewhere between its two ends, each free atom at q x + (1 - q) r + noise, q uniform in (0, 1), where x is its
+/// initial and r its relaxed place, with Gaussian noise of this deviation (Angstrom) on each coordinate.
+struct NoisyNodes {
+  double probability = 0.5, deviation = 0.3;
+};
+void fields(Fields& f, NoisyNodes& o);
+
+/// Slabs with an adsorbate, and what they relax to: Open Catalyst 2020, IS2RE and IS2RS (data/atoms/oc20.h).
+struct Oc20DataOptions {
+  static constexpr const char* name_in_config = "oc20";
+  std::string path = "data/oc20";
+  std::vector<std::string> elements;  // as for molecules
+  double image_radius = 8;  // Angstrom around the adsorbate, within which images are tokens; 0: none
+  std::optional<NoisyNodes> noisy_nodes;
+  int64_t train = 0, valid = 0, test = 0;  // the first so many of each file; 0: all
+};
+void fields(Fields& f, Oc20DataOptions& o);
+Schema declared_schema(const Oc20DataOptions& options);
+Splits open_set(const Oc20DataOptions& options);
 
 }  // namespace weyl

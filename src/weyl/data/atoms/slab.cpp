@@ -1,0 +1,154 @@
+#include "weyl/data/atoms/slab.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "weyl/core/check.h"
+#include "weyl/core/random.h"
+#include "weyl/core/units.h"
+
+namespace weyl {
+namespace {
+
+/// The numbers of a column of `width` for each atom, or of a value of as many rows; nothing where there is neither.
+std::optional<std::vector<double>> atom_numbers_of(const AtomsFrame& frame, const char* name, int64_t width,
+                                                   const std::string& where) {
+  const AtomColumn* column = frame.column(name);
+  const FrameValue* value = frame.value(name);
+  if (column == nullptr && value == nullptr) {
+    return std::nullopt;
+  }
+  const FrameValues& given = column != nullptr ? column->values : value->values;
+  const auto* logicals = std::get_if<std::vector<uint8_t>>(&given);
+  auto numbers = logicals != nullptr ? std::optional(std::vector<double>(logicals->begin(), logicals->end()))
+                                     : reals_of(given);
+  require<DataError>(numbers && static_cast<int64_t>(numbers->size()) == width * frame.size(), where, ": '",
+                     name, "' must have ", width, " number(s) for each of the ", frame.size(), " atoms");
+  for (const double x : *numbers) {
+    require<DataError>(std::isfinite(x), where, ": '", name, "' must be finite, got ", x);
+  }
+  return numbers;
+}
+
+double factor_to(std::string_view from, const char* to) {
+  return from.empty() ? 1 : unit_factor(from, to);
+}
+
+/// Beyond this a place is no atom's, and the nearest image of a step there has no digits left.
+constexpr double kFarthestAtom = 1e6;  // A
+
+std::vector<Vector3> places_of(std::span<const double> numbers, double factor, const char* name,
+                               const std::string& where) {
+  std::vector<Vector3> places(numbers.size() / 3);
+  for (size_t k = 0; k < numbers.size(); ++k) {
+    const double x = factor * numbers[k];
+    require<DataError>(std::abs(x) < kFarthestAtom, where, ": '", name, "' must be finite and within ",
+                       kFarthestAtom, " Angstrom, got ", x);
+    places[k / 3][k % 3] = x;
+  }
+  return places;
+}
+
+Vector3 moved(const Vector3& a, const Vector3& b) {
+  return {a[0] + b[0], a[1] + b[1], a[2] + b[2]};
+}
+
+Vector3 way_between(const Vector3& a, const Vector3& b) {
+  return {a[0] - b[0], a[1] - b[1], a[2] - b[2]};
+}
+
+}  // namespace
+
+Slab slab_of(const AtomsFrame& frame, const FrameReader& reader) {
+  const std::string where = reader.where();
+  const double length = factor_to(reader.unit_of("pos"), "Angstrom");
+  Slab slab;
+  slab.numbers = frame.numbers;
+  slab.positions = places_of(frame.positions, length, "pos", where);
+  require<DataError>(frame.cell.has_value(), where, ": a slab must have a cell");
+  slab.cell = rows_of(frame.cell->data());
+  for (Vector3& row : slab.cell) {
+    std::ranges::for_each(row, [length](double& x) { x *= length; });
+  }
+  require<DataError>(spans_its_periods(*frame.cell, {true, true, true}), where,
+                     ": the cell of a slab must have a volume");
+  const auto tags = atom_numbers_of(frame, "tags", 1, where);
+  require<DataError>(tags.has_value(), where, ": a slab must have the column 'tags', the frame has ",
+                     names_in(frame));
+  for (const double tag : *tags) {
+    require<DataError>(tag == 0 || tag == 1 || tag == 2, where,
+                       ": 'tags' must be 0 (below the surface), 1 (surface) or 2 (adsorbate), got ", tag);
+    slab.tags.push_back(static_cast<int>(tag));
+  }
+  const auto fixed = atom_numbers_of(frame, "fixed", 1, where);
+  for (size_t a = 0; a < slab.tags.size(); ++a) {
+    require<DataError>(!fixed || (*fixed)[a] == 0 || (*fixed)[a] == 1, where,
+                       ": 'fixed' must be 0 or 1, got ", fixed ? (*fixed)[a] : 0);
+    slab.free.push_back(fixed ? (*fixed)[a] == 0 : slab.tags[a] != 0);
+  }
+  if (const auto relaxed = atom_numbers_of(frame, "relaxed", 3, where)) {
+    slab.relaxed = places_of(*relaxed, length, "relaxed", where);
+    for (size_t a = 0; a < slab.relaxed.size(); ++a) {
+      const Vector3 way = way_between(slab.relaxed[a], slab.positions[a]);
+      slab.relaxed[a] = moved(slab.positions[a], nearest_image(way, slab.cell, {true, true, true}));
+    }
+  }
+  if (const FrameValue* energy = frame.value("energy")) {
+    const auto number = reals_of(energy->values);
+    require<DataError>(number && number->size() == 1 && std::isfinite((*number)[0]), where,
+                       ": 'energy' must be one finite number");
+    slab.energy = (*number)[0] * factor_to(reader.unit_of("energy"), "eV");
+  }
+  return slab;
+}
+
+std::vector<SlabImage> slab_images(const Slab& slab, double radius) {
+  std::vector<SlabImage> images;
+  std::vector<Vector3> adsorbate;
+  for (size_t a = 0; a < slab.tags.size(); ++a) {
+    if (slab.tags[a] == 2) {
+      adsorbate.push_back(slab.positions[a]);
+    }
+  }
+  for (int i = -1; i <= 1; ++i) {
+    for (int j = -1; j <= 1; ++j) {
+      if (i == 0 && j == 0) {
+        continue;
+      }
+      Vector3 shift{};
+      for (size_t c = 0; c < 3; ++c) {
+        shift[c] = i * slab.cell[0][c] + j * slab.cell[1][c];
+      }
+      for (int64_t atom = 0; atom < slab.size(); ++atom) {
+        const auto a = static_cast<size_t>(atom);
+        const Vector3 place = moved(slab.positions[a], shift);
+        const auto near = [&](const Vector3& x) { return length(way_between(place, x)) < radius; };
+        if (slab.tags[a] != 2 && std::ranges::any_of(adsorbate, near)) {
+          images.push_back({atom, shift});
+        }
+      }
+    }
+  }
+  return images;
+}
+
+void add_noise(Slab& slab, const NoisyNodes& noise, Stream& stream) {
+  require(!slab.relaxed.empty(), "noisy nodes: the relaxed places must be known");
+  if (stream.uniform() >= noise.probability) {
+    return;
+  }
+  for (size_t a = 0; a < slab.positions.size(); ++a) {
+    if (slab.free[a]) {
+      const double q = stream.uniform();
+      for (size_t c = 0; c < 3; ++c) {
+        slab.positions[a][c] =
+            q * slab.positions[a][c] + (1 - q) * slab.relaxed[a][c] + noise.deviation * stream.normal();
+      }
+    }
+  }
+}
+
+}  // namespace weyl
