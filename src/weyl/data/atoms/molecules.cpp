@@ -93,19 +93,22 @@ int64_t StreamedFrames::tokens(int64_t index) const {
 
 Batch StreamedFrames::batch(std::span<const int64_t> indices) const {
   const std::lock_guard lock(mutex_);
+  if (!places_.empty()) {
+    return one_by_one(indices);
+  }
   std::vector<Batch> parts;
   for (size_t begin = 0; begin < indices.size() || parts.empty();) {
     size_t end = std::min(begin + 1, indices.size());
     while (end < indices.size() && indices[end] > indices[end - 1]) {
       ++end;
     }
-    parts.push_back(ascending(indices.subspan(begin, end - begin)));
+    parts.push_back(one_by_one(indices.subspan(begin, end - begin)));
     begin = end;
   }
   return parts.size() == 1 ? std::move(parts[0]) : concatenate(parts, schema_);
 }
 
-Batch StreamedFrames::ascending(std::span<const int64_t> indices) const {
+Batch StreamedFrames::one_by_one(std::span<const int64_t> indices) const {
   collector_.forget();  // what an error left
   for (const int64_t index : indices) {
     const int64_t size = tokens(index);

@@ -37,7 +37,7 @@ class StreamedFrames : public Dataset {
  private:
   bool next() const;
   void go_to(int64_t sample) const;
-  Batch ascending(std::span<const int64_t> indices) const;
+  Batch one_by_one(std::span<const int64_t> indices) const;
 
   std::string path_;
   Open open_;

@@ -71,7 +71,7 @@ void start_from(Prepared& p, const SavedModel& source, const std::string& where)
   Model& model = *p.saved.model;
   const Taken taken = take_weights(model, source, p.recipe.model, where);
   p.taken = taken.line;
-  p.notes = taken.warnings;
+  p.notes.insert(p.notes.end(), taken.warnings.begin(), taken.warnings.end());
   for (std::string& line : refit(*p.saved.task, model, p.recipe, source, taken, p.data.train, where)) {
     p.notes.push_back(std::move(line));
   }
@@ -107,19 +107,35 @@ void fit(Task& task, const Dataset& train) {
   }
 }
 
+// Whether the best model can be chosen by a split that lacks labels: the task has fewer metrics of it, and the chosen
+// one, which is refused by name elsewhere, is among them.
+bool chooses_without(const Prepared& p, const std::string& best, const Dataset& split) {
+  const Task& task = *p.saved.task;
+  const Schema& train = p.data.train->schema();
+  const Interface interface = task.interface(train);
+  const auto meter = task.meter(interface);
+  if (meter->names(split.schema()).size() == meter->names(train).size()) {
+    return false;
+  }
+  best_metric_of(best, task, interface, &split);
+  return true;
+}
+
 // Refuses validation and test splits without labels. Nothing is chosen by the test split: of what it lacks there are no
-// metrics, where the task can do without, and a warning says so.
-void count_labels_of_others(Prepared& p) {
+// metrics, where the task can do without, and a warning says so. So it is with what the choice of the best model does not
+// look at in the validation split, of which a note is enough.
+void count_labels_of_others(Prepared& p, const std::string& best) {
   for (const auto& [name, split] : named_splits(p.data)) {
     if (split == nullptr || split->size() == 0 || split == p.data.train) {  // which has been counted
       continue;
     }
-    if (split != p.data.test) {
+    if (split != p.data.test && !chooses_without(p, best, *split)) {
       count_labels(*p.saved.task, *split, name);
       continue;
     }
+    std::vector<std::string>& lines = split == p.data.test ? p.likely_faults : p.notes;
     for (const Quantity& label : labels_to_measure_without(*p.saved.task, *split, name)) {
-      p.likely_faults.push_back(measured_without(label, split->schema(), name));
+      lines.push_back(measured_without(label, split->schema(), name));
     }
   }
 }
@@ -157,7 +173,7 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const Recipe
                        "train: data must have training samples, got none");
   p.saved.task = make_task(files.task);
   p.labels = count_labels(*p.saved.task, *p.data.train);
-  count_labels_of_others(p);
+  count_labels_of_others(p, recipe.train.best);
   if (resumed == nullptr) {  // a run that was begun goes on
     require_features_are_no_labels(p.data.train->schema().interface.features, p.saved.task->labels(),
                                    p.saved.task->name());
