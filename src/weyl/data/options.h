@@ -27,11 +27,11 @@ namespace weyl {
 ///   declared_schema(const Options&)          what the set declares without a look at files (tensors: the [interface])
 ///   open_set(const Options&)                 its splits
 ///   declared_samples(const Options&)         needed only where train, valid and test do not count samples
-using DataSet = std::variant<NbodyDataOptions, TensorsDataOptions, PoseSequencesDataOptions,
-                             RotatedMnistDataOptions, Cifar10DataOptions, ImagesDataOptions, Ph2DataOptions,
-                             ModelnetDataOptions, DecathlonDataOptions, MoleculesDataOptions, Md17DataOptions,
-                             Qm9DataOptions, Oc20DataOptions, CloudsDataOptions, PlanetsDataOptions,
-                             RigidBodiesDataOptions>;
+using DataSet =
+    std::variant<NbodyDataOptions, TensorsDataOptions, PoseSequencesDataOptions, RotatedMnistDataOptions,
+                 Cifar10DataOptions, ImagesDataOptions, Ph2DataOptions, ModelnetDataOptions,
+                 DecathlonDataOptions, MoleculesDataOptions, Md17DataOptions, Qm9DataOptions, Oc20DataOptions,
+                 CloudsDataOptions, PlanetsDataOptions, RigidBodiesDataOptions>;
 struct DataOptions {
   DataSet set;
 };

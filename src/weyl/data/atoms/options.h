@@ -157,7 +157,7 @@ struct Oc20DataOptions {
   static constexpr const char* name_in_config = "oc20";
   std::string path = "data/oc20";
   std::vector<std::string> elements;  // as for molecules
-  double image_radius = 8;            // Angstrom around the adsorbate, within which images are tokens; 0: none
+  double image_radius = 8;  // Angstrom around the adsorbate, within which images are tokens; 0: none
   std::optional<NoisyNodes> noisy_nodes;
   int64_t train = 0, valid = 0, test = 0;  // the first so many of each file; 0: all
 };
