@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "weyl/ops/edges/edge_attention.h"
 #include "weyl/ops/edges/edge_sums.h"
 
 namespace weyl {
@@ -135,6 +136,22 @@ inline std::vector<EdgeForm> edge_forms(int64_t heads, int64_t channels) {
     forms.push_back(std::move(form));
   }
   return forms;
+}
+
+/// GeoMFormer's four attentions of a layer, or some of them: maps of inv are q k v, q, k v; of equ k k v v, q k v, q k v.
+inline EdgeAttention stream_attention(int64_t heads, int64_t width,
+                                      const std::vector<size_t>& parts = {0, 1, 2, 3}) {
+  const std::vector<StreamPart> all{{false, 0, 1, 2, -1, -1, 0.5},
+                                    {false, 3, 0, 2, 1, 3, 0.4},
+                                    {true, 4, 5, 6, -1, -1, 0.3},
+                                    {true, 7, 8, 9, 4, 5, 0.6}};
+  EdgeAttention form;
+  form.heads = heads;
+  form.width = width;
+  for (const size_t p : parts) {
+    form.parts.push_back(all[p]);
+  }
+  return form;
 }
 
 /// Numbers for the inputs of a form, float64.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/gradients.h"
+#include "tests/oracles/edge_forms.h"
 #include "weyl/core/check.h"
 #include "weyl/kernels/dispatch.h"
 #include "weyl/ops/autograd/parallel.h"
@@ -17,21 +18,6 @@ Edges some_edges() {
   const auto rows = [](std::vector<int64_t> v) { return at::tensor(v, at::kLong); };
   return edges_of(rows({0, 0, 1, 1, 2, 2, 2, 3, 4, 5, 5}), rows({0, 1, 0, 2, 1, 2, 3, 2, 4, 4, 6}), {},
                   Segments::of_sizes(std::vector<int64_t>{4, 3}));
-}
-
-/// GeoMFormer's four attentions (maps of inv: q k v, q, k v; of equ: k k v v, q k v, q k v), or some of them.
-EdgeAttention form_of(int64_t heads, int64_t width, const std::vector<size_t>& parts) {
-  const std::vector<StreamPart> all{{false, 0, 1, 2, -1, -1, 0.5},
-                                    {false, 3, 0, 2, 1, 3, 0.4},
-                                    {true, 4, 5, 6, -1, -1, 0.3},
-                                    {true, 7, 8, 9, 4, 5, 0.6}};
-  EdgeAttention form;
-  form.heads = heads;
-  form.width = width;
-  for (const size_t p : parts) {
-    form.parts.push_back(all[p]);
-  }
-  return form;
 }
 
 Tensors random_inputs(const Edges& edges, const EdgeAttention& form, bool bias_of_parts, bool weights) {
@@ -64,7 +50,7 @@ TEST(EdgeAttention, IsItsDefinition) {
        std::vector<std::pair<int64_t, int64_t>>{{1, 1}, {2, 6}, {4, 64}, {3, 51}}) {
     for (const auto& parts : choices) {
       for (const bool weights : {false, true}) {
-        const EdgeAttention form = form_of(heads, width, parts);
+        const EdgeAttention form = stream_attention(heads, width, parts);
         const Tensors in = random_inputs(edges, form, weights, weights);
         const auto right = [&] {
           const UseReferences plain;
@@ -86,7 +72,7 @@ TEST(EdgeAttention, DerivativesAreRight) {
   const Edges edges = some_edges();
   for (const auto& parts : choices) {
     for (const bool weights : {false, true}) {
-      const EdgeAttention form = form_of(2, 6, parts);
+      const EdgeAttention form = stream_attention(2, 6, parts);
       Tensors in = random_inputs(edges, form, !weights, weights);
       if (weights) {  // differences need shares that are no stiff functions of the weights
         in[3] = in[3] * 0.7 + 0.3;
@@ -132,7 +118,7 @@ Tensors derivatives(const EdgeAttention& form, const Tensors& given, const Edges
 TEST(EdgeAttention, KernelsAgreeWithTheDefinitionAndNumberOfThreads) {
   at::manual_seed(3);
   const Edges edges = all_pairs(Segments::of_sizes(std::vector<int64_t>{40, 3, 1}));
-  const EdgeAttention form = form_of(4, 64, {0, 1, 2, 3});
+  const EdgeAttention form = stream_attention(4, 64, {0, 1, 2, 3});
   const Tensors in = random_inputs(edges, form, false, true);
   const Tensors found = derivatives(form, in, edges);
   const Tensors right = [&] {
@@ -151,11 +137,12 @@ TEST(EdgeAttention, KernelsAgreeWithTheDefinitionAndNumberOfThreads) {
 TEST(EdgeAttention, RunsByKernelsWhereTheyAre) {
   static bool ran = false;
   ran = false;
-  const kernels::KernelWatcher before = kernels::watch_kernels([](const char* kernel, kernels::InstructionSet) {
-    ran = ran || std::string_view(kernel).find("EdgeAttentions") != std::string_view::npos;
-  });
+  const kernels::KernelWatcher before =
+      kernels::watch_kernels([](const char* kernel, kernels::InstructionSet) {
+        ran = ran || std::string_view(kernel).find("EdgeAttentions") != std::string_view::npos;
+      });
   const Edges edges = some_edges();
-  EdgeAttention form = form_of(2, 6, {0, 3});
+  EdgeAttention form = stream_attention(2, 6, {0, 3});
   const Tensors in = random_inputs(edges, form, false, true);
   edge_attention(form, in, edges);
   EXPECT_TRUE(ran);
@@ -170,7 +157,7 @@ TEST(EdgeAttention, NodesWithoutEdgesAndLargeScores) {
   at::manual_seed(4);
   const Edges edges = edges_of(at::tensor({0, 0}, at::kLong), at::tensor({0, 1}, at::kLong), {},
                                Segments::of_sizes(std::vector<int64_t>{2}));
-  const EdgeAttention form = form_of(2, 6, {0, 1, 2, 3});
+  const EdgeAttention form = stream_attention(2, 6, {0, 1, 2, 3});
   for (const double size : {1.0, 1e3}) {
     Tensors in = random_inputs(edges, form, false, false);
     in[0] = in[0] * size;
@@ -191,7 +178,7 @@ TEST(EdgeAttention, NodesWithoutEdgesAndLargeScores) {
 
 TEST(EdgeAttention, OtherShapesAreErrors) {
   const Edges edges = some_edges();
-  const EdgeAttention form = form_of(2, 6, {0, 1, 2, 3});
+  const EdgeAttention form = stream_attention(2, 6, {0, 1, 2, 3});
   const Tensors in = random_inputs(edges, form, false, true);
   const auto with = [&](size_t i, const Tensor& x) {
     Tensors other = in;
