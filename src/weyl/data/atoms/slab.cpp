@@ -40,8 +40,8 @@ double factor_to(std::string_view from, const char* to) {
 /// Beyond this a place is no atom's, and the nearest image of a step there has no digits left.
 constexpr double kFarthestAtom = 1e6;  // A
 
-std::vector<Vector3> places_of(std::span<const double> numbers, double factor, const char* name,
-                               const std::string& where) {
+std::vector<Vector3> places_in_angstrom(std::span<const double> numbers, double factor, const char* name,
+                                        const std::string& where) {
   std::vector<Vector3> places(numbers.size() / 3);
   for (size_t k = 0; k < numbers.size(); ++k) {
     const double x = factor * numbers[k];
@@ -52,7 +52,7 @@ std::vector<Vector3> places_of(std::span<const double> numbers, double factor, c
   return places;
 }
 
-Vector3 moved(const Vector3& a, const Vector3& b) {
+Vector3 moved_by(const Vector3& a, const Vector3& b) {
   return {a[0] + b[0], a[1] + b[1], a[2] + b[2]};
 }
 
@@ -67,7 +67,7 @@ Slab slab_of(const AtomsFrame& frame, const FrameReader& reader) {
   const double length = factor_to(reader.unit_of("pos"), "Angstrom");
   Slab slab;
   slab.numbers = frame.numbers;
-  slab.positions = places_of(frame.positions, length, "pos", where);
+  slab.positions = places_in_angstrom(frame.positions, length, "pos", where);
   require<DataError>(frame.cell.has_value(), where, ": a slab must have a cell");
   slab.cell = rows_of(frame.cell->data());
   for (Vector3& row : slab.cell) {
@@ -90,10 +90,10 @@ Slab slab_of(const AtomsFrame& frame, const FrameReader& reader) {
     slab.free.push_back(fixed ? (*fixed)[a] == 0 : slab.tags[a] != 0);
   }
   if (const auto relaxed = atom_numbers_of(frame, "relaxed", 3, where)) {
-    slab.relaxed = places_of(*relaxed, length, "relaxed", where);
+    slab.relaxed = places_in_angstrom(*relaxed, length, "relaxed", where);
     for (size_t a = 0; a < slab.relaxed.size(); ++a) {
       const Vector3 way = way_between(slab.relaxed[a], slab.positions[a]);
-      slab.relaxed[a] = moved(slab.positions[a], nearest_image(way, slab.cell, {true, true, true}));
+      slab.relaxed[a] = moved_by(slab.positions[a], nearest_image(way, slab.cell, {true, true, true}));
     }
   }
   if (const FrameValue* energy = frame.value("energy")) {
@@ -124,7 +124,7 @@ std::vector<SlabImage> slab_images(const Slab& slab, double radius) {
       }
       for (int64_t atom = 0; atom < slab.size(); ++atom) {
         const auto a = static_cast<size_t>(atom);
-        const Vector3 place = moved(slab.positions[a], shift);
+        const Vector3 place = moved_by(slab.positions[a], shift);
         const auto near = [&](const Vector3& x) { return length(way_between(place, x)) < radius; };
         if (slab.tags[a] != 2 && std::ranges::any_of(adsorbate, near)) {
           images.push_back({atom, shift});

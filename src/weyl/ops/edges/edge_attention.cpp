@@ -205,8 +205,8 @@ class EdgeAttentionOp : public Differentiable {
     Run(const EdgeAttentionOp& op, const Tensors& in, const Tensors& tangents)
         : op(op), nodes(op.edges_.nodes()) {
       for (size_t i = 0; i < inputs; ++i) {
-        x[i] = contiguous_of(in[i]);
-        dx[i] = tangents.empty() ? Tensor() : contiguous_of(tangents[i]);
+        x.push_back(contiguous_of(in[i]));
+        dx.push_back(tangents.empty() ? Tensor() : contiguous_of(tangents[i]));
       }
       const Edges& edges = op.edges_;
       form.heads = op.form_.heads;
@@ -256,11 +256,11 @@ class EdgeAttentionOp : public Differentiable {
       order = edges_by(op.edges_.neighbour, nodes);
       form.incoming = order.edges.data();
       form.incoming_begins = order.begins.data();
-      form.passed = left(op.of_parts(x_list()));
-      form.by_score = left(op.of_parts(x_list()));
+      form.passed = left(op.of_parts(x));
+      form.by_score = left(op.of_parts(x));
       if (slopes) {
-        form.passed_slopes = left(op.of_parts(x_list()));
-        form.by_score_slopes = left(op.of_parts(x_list()));
+        form.passed_slopes = left(op.of_parts(x));
+        form.by_score_slopes = left(op.of_parts(x));
       }
       form.by_bias = mutable_numbers<T>(found[bias]);
       form.by_weight = mutable_numbers<T>(found[edge_weights]);
@@ -294,10 +294,6 @@ class EdgeAttentionOp : public Differentiable {
     const kernels::EdgeAttentions<T>& kernel = kernels::best<kernels::EdgeAttentions<T>>();
 
    private:
-    const Tensors& x_list() {
-      return held_inputs.empty() ? (held_inputs = {x.begin(), x.end()}) : held_inputs;
-    }
-
     template <class F>
     void each_row(const F& f) {
       share_out(nodes, workers_worth(nodes * op.form_.width * 3, attention_nanoseconds),
@@ -336,7 +332,7 @@ class EdgeAttentionOp : public Differentiable {
     kernels::NodeSums<T> between(bool vectors, bool with_slope) {
       const int64_t width = op.form_.width;
       const auto zeros = [&] {
-        return left(at::zeros({nodes, vectors ? 3 : 1, width}, of_nodes(x_list()).options()));
+        return left(at::zeros({nodes, vectors ? 3 : 1, width}, of_nodes(x).options()));
       };
       T* at = zeros();
       return {at, with_slope ? zeros() : nullptr, vectors ? 3 * width : width, width};
@@ -378,8 +374,8 @@ class EdgeAttentionOp : public Differentiable {
 
     const EdgeAttentionOp& op;
     int64_t nodes;
-    std::array<Tensor, inputs> x, dx;
-    Tensors held, held_inputs, results{inputs};
+    Tensors x, dx, results;  // inputs, their tangents, and where the gradients go
+    Tensors held;            // what pointers point to
     bool second = false;
     EdgeOrder order;
     std::vector<Part> parts;
