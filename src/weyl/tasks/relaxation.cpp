@@ -379,7 +379,8 @@ Named Relaxation::predict(Model& model, const Batch& batch) const {
   const at::NoGradGuard no_grad;
   Answer found = answer(model, batch.input);
   if (found.number.defined() && batch.labels.contains(conformers_label)) {
-    found.number = mean_over_conformers(batch, [&](const Input& input) { return answer(model, input).number; });
+    found.number =
+        mean_over_conformers(batch, [&](const Input& input) { return answer(model, input).number; });
   }
   return named(found, batch.input);
 }

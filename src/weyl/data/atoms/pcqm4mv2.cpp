@@ -141,7 +141,7 @@ void Pcqm4mv2Reader::align() {
              text("must have a geometry for each of the ", s_.train->size(), " training molecules"));
     }
   }
-  relaxed_at_ = *wanted;
+  relaxed_at_ = wanted;
 }
 
 std::optional<FramePlace> Pcqm4mv2Reader::place() {

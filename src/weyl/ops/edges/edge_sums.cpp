@@ -269,8 +269,8 @@ class EdgeSumsOp : public Differentiable {
         continue;
       }
       const EdgeProgram program = kernels::edge_program(sums_, part, padding);
-      const EdgeOrder order = of == EdgeRows::centre ? EdgeOrder{{}, edges_.of_centre.offsets}
-                                                    : edges_by(rows_of(of), rows(of));
+      const EdgeOrder order =
+          of == EdgeRows::centre ? EdgeOrder{{}, edges_.of_centre.offsets} : edges_by(rows_of(of), rows(of));
       run(program, given, found, order.edges, shares(order.begins, workers));
     }
     return found;
