@@ -127,6 +127,9 @@ TEST(PropertyKinds, OutputsAreOfTheLabelsKindAndLevel) {
   odd.labels[0].kind = Kind::pseudoscalar;
   EXPECT_THROW(require_labels(task, odd), DataError);
   odd = data;
+  odd.labels[1].role = Role::point;  // a place, which moves with translations
+  EXPECT_THROW(require_labels(task, odd), DataError);
+  odd = data;
   odd.labels[0].channels = 2;
   EXPECT_THROW(require_labels(task, odd), DataError);
 }
@@ -267,6 +270,8 @@ TEST(PropertyKinds, RefusesWhatDoesNotFit) {
   };
   refused("task.property.held: target 'dipole'", [](auto& o) { o.held = {{"dipole", "charge"}}; });
   refused("task.property.held: target 'gap'", [](auto& o) { o.held = {{"gap", ""}}; });
+  refused("task.property.held: 'charges' must be held to one total",
+          [](auto& o) { o.held = {{"charges", "charge"}, {"charges", ""}}; });
   refused("task.property.held: to = 'spin'", [](auto& o) { o.held = {{"charges", "spin"}}; });
   refused("task.property.test_time_rotations", [](auto& o) { o.test_time_rotations.count = 4; });
 }

@@ -131,12 +131,13 @@ struct ForceFieldOptions {
 };
 void fields(Fields& f, ForceFieldOptions& o);
 
-/// Predicts numbers of a whole graph (tasks/property.h).
 /// A target of nodes whose sum over a graph is known: that of charges is the graph's charge.
 struct HeldSum {
   std::string target, to;  // `to`: a feature of graphs; empty: zero
 };
 void fields(Fields& f, HeldSum& o);
+
+/// Predicts numbers, vectors and symmetric tensors of graphs and of nodes (tasks/property.h).
 struct PropertyOptions {
   static constexpr const char* name_in_config = "property";
   std::vector<std::string> targets;

@@ -170,6 +170,11 @@ Property::Property(PropertyOptions options) : options_(std::move(options)) {
   require<ConfigError>(!names.empty(), "task.property.targets: must name one label of the data at least");
   require<ConfigError>(std::set<std::string>(names.begin(), names.end()).size() == names.size(),
                        "task.property.targets: must be different from each other");
+  std::set<std::string> held;
+  for (const HeldSum& sum : options_.held) {
+    require<ConfigError>(held.insert(sum.target).second, "task.property.held: '", sum.target,
+                         "' must be held to one total, got two");
+  }
   const auto& weights = options_.weights;
   require<ConfigError>(weights.empty() || weights.size() == names.size(),
                        "task.property.weights: must be one for each of the ", names.size(), " targets, got ",
@@ -187,7 +192,8 @@ std::vector<Quantity> Property::labels() const {
 }
 
 bool Property::takes(const Quantity&, const Quantity& label) const {
-  return label.channels == 1 && (label.level == Level::graph || label.level == Level::node) &&
+  return label.channels == 1 && label.role == Role::free &&
+         (label.level == Level::graph || label.level == Level::node) &&
          (label.kind == Kind::scalar || label.kind == Kind::vector || label.kind == Kind::symmetric_tensor);
 }
 
@@ -321,7 +327,9 @@ void Property::fit_scales(const Dataset& train) {
 }
 
 bool Property::adopt(const Schema& data, const OutputLaw& law) {
-  if (count() > 1 && !law.plain()) {
+  const Quantity* target = find_quantity(data.labels, options_.targets.front());
+  const bool number = target == nullptr || (target->kind == Kind::scalar && !of_nodes(*target));
+  if ((count() > 1 || !number) && !law.plain()) {
     return false;
   }
   scales_ = at::full({count()}, law.scale, at::kDouble);

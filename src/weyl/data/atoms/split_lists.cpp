@@ -176,7 +176,9 @@ SplitLists parse_torch_lists(std::span<const std::byte> file, const std::string&
     require<DataError>(tensor.array.type == ElementType::i64 && tensor.array.shape.size() == 1, where,
                        ": the tensor ", quote(tensor.name), " must be a list of int64");
     std::vector<int64_t> all(static_cast<size_t>(tensor.array.shape[0]));
-    std::memcpy(all.data(), tensor.array.bytes.data(), tensor.array.bytes.size());
+    if (!all.empty()) {  // else null pointers
+      std::memcpy(all.data(), tensor.array.bytes.data(), tensor.array.bytes.size());
+    }
     require<DataError>(lists.try_emplace(tensor.name, std::move(all)).second, where, ": the split ",
                        quote(tensor.name), " is there twice");
   }
