@@ -255,7 +255,10 @@ Pcqm4mv2Files::Pcqm4mv2Files(std::string folder, int64_t conformers) : count_(co
       split_list(splits_, "train", 0, static_cast<int64_t>(gaps_->size()), splits_path_));
   if (const fs::path path = fs::path(folder) / "pcqm4m-v2-train.sdf"; fs::exists(path)) {
     relaxed_ = path.string();
-    require<DataError>(std::ranges::is_sorted(splits_.find("train")->second), splits_path_,
+    const auto train = splits_.find("train");
+    require<DataError>(train != splits_.end(), splits_path_,
+                       ": must have the list train, whose geometries pcqm4m-v2-train.sdf holds");
+    require<DataError>(std::ranges::is_sorted(train->second), splits_path_,
                        ": train must ascend, as the geometries of pcqm4m-v2-train.sdf do");
   }
 }

@@ -179,6 +179,8 @@ void check(const Options& o) {
   must(!messages || o.bias == BiasScope::none, "bias", "must be none with interaction = messages");
   must(o.smoothing == 0 || o.smoothing >= 1e-6, "smoothing", "must be 0 or at least 1e-6, got ", o.smoothing);
   must(!messages || o.towers == Towers::one, "towers", "must be one with interaction = messages");
+  must(o.towers != Towers::joined || o.parts.inv_cross || o.parts.equ_self || o.parts.equ_cross, "towers",
+       "must not be joined without parts.inv_cross, equ_self and equ_cross, which alone read both");
   must(o.towers != Towers::joined || o.order == Order::parallel, "towers",
        "must be one or separate with order = sequential: joined towers meet once in a layer");
   must(!o.neighbour_embedding || messages, "neighbour_embedding", "needs interaction = messages");
