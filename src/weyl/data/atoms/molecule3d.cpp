@@ -1,7 +1,6 @@
 #include "weyl/data/atoms/molecule3d.h"
 
 #include <algorithm>
-#include <cmath>
 #include <filesystem>
 #include <map>
 
@@ -13,7 +12,7 @@ namespace weyl {
 
 Molecule3dReader::Molecule3dReader(std::unique_ptr<FrameReader> molecules, std::unique_ptr<ByteSource> table,
                                    std::string_view where)
-    : molecules_(std::move(molecules)), table_(std::move(table), where) {
+    : TabledFrames(std::move(molecules), std::move(table), where, "the SDF files, which end") {
   require<DataError>(table_.next(), where, ": must begin with a line of columns, is empty");
   for (const std::string_view cell : comma_cells(table_.line())) {
     table_.check(std::ranges::find(names_, cell) == names_.end(), "must name each column once, ",
@@ -33,24 +32,11 @@ Molecule3dReader::Molecule3dReader(std::unique_ptr<FrameReader> molecules, std::
   }
 }
 
-double Molecule3dReader::number(const std::vector<std::string_view>& cells, size_t column) const {
-  const auto x = parse_real(cells[column]);
-  if (!x || !std::isfinite(*x)) {
-    table_.check(false, names_[column], " must be a finite number, got ", quote(cells[column], 40));
-  }
-  return *x;
-}
-
 bool Molecule3dReader::next(AtomsFrame& frame) {
-  if (!molecules_->next(frame)) {
-    table_.check(!table_.next_filled(), "a row must have a molecule of the SDF files, which end before");
+  std::vector<std::string_view> cells;
+  if (!next_row(frame, cells)) {
     return false;
   }
-  require<DataError>(table_.next_filled(), table_.where(),
-                     ": must have a row for each molecule, ends before ", molecules_->where());
-  const auto cells = comma_cells(table_.line());
-  table_.check(cells.size() == names_.size(), "must have the ", names_.size(),
-               " columns of the first line, has ", cells.size());
   for (size_t i = 0; i < names_.size(); ++i) {
     const auto* column = std::ranges::find(molecule3d_columns, names_[i], &Molecule3dColumn::column);
     if (column != std::end(molecule3d_columns)) {
@@ -67,14 +53,9 @@ bool Molecule3dReader::next(AtomsFrame& frame) {
   return true;
 }
 
-void Molecule3dReader::go_to(const FramePlace& place) {
-  molecules_->go_to(place);
-  table_.go_to(place.beside);
-}
-
 std::string_view Molecule3dReader::unit_of(std::string_view name) const {
   const auto* found = std::ranges::find(molecule3d_columns, name, &Molecule3dColumn::name);
-  return found != std::end(molecule3d_columns) ? found->unit : molecules_->unit_of(name);
+  return found != std::end(molecule3d_columns) ? found->unit : TabledFrames::unit_of(name);
 }
 
 std::unique_ptr<FrameReader> open_molecule3d(const std::string& folder) {

@@ -5,8 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "weyl/data/atoms/frame_reader.h"
-#include "weyl/data/containers/text_lines.h"
+#include "weyl/data/atoms/tabled_frames.h"
 
 namespace weyl {
 
@@ -28,24 +27,16 @@ constexpr Molecule3dColumn molecule3d_columns[] = {{"homo", "homo", "eV"},
 /// A frame is that of the SDF with the values of molecule3d_columns, and `dipole` (3) where the table has its three
 /// columns. Other columns are passed over. DataError with the table and its line: no column homolumogap, a column given twice,
 /// a row of other columns than the first line, one that is missing or too many, what is no finite number.
-class Molecule3dReader : public FrameReader {
+class Molecule3dReader : public TabledFrames {
  public:
   Molecule3dReader(std::unique_ptr<FrameReader> molecules, std::unique_ptr<ByteSource> table,
                    std::string_view where);
 
   bool next(AtomsFrame& frame) override;
-  std::string where() const override { return molecules_->where(); }
   std::string_view unit_of(std::string_view name) const override;
-  std::optional<FramePlace> place() override { return place_of(*molecules_, table_); }
-  void go_to(const FramePlace& place) override;
 
  private:
-  double number(const std::vector<std::string_view>& cells, size_t column) const;
-
-  std::unique_ptr<FrameReader> molecules_;
-  TextLines table_;
-  std::vector<std::string> names_;  // of all columns
-  std::vector<size_t> dipole_;      // its three columns, or none
+  std::vector<size_t> dipole_;  // its three columns, or none
 };
 
 /// The reader of a folder of the data set's own files: combined_mols_<first>_to_<last>.sdf in the order of their first

@@ -177,7 +177,7 @@ bool is_qm9_table(const std::string& path) {
 
 Qm9TableReader::Qm9TableReader(std::unique_ptr<FrameReader> molecules, std::unique_ptr<ByteSource> table,
                                std::string_view where)
-    : molecules_(std::move(molecules)), table_(std::move(table), where) {
+    : TabledFrames(std::move(molecules), std::move(table), where, "the SDF file, which ends") {
   table_.check(table_.next() && table_.line().starts_with(kTableBegin), "must begin with ", kTableBegin,
                "...");
   std::set<std::string_view> seen;
@@ -186,19 +186,13 @@ Qm9TableReader::Qm9TableReader(std::unique_ptr<FrameReader> molecules, std::uniq
                  quote(cell, 40), " is none or given twice");
     names_.emplace_back(our_name(cell));
   }
-  names_.erase(names_.begin());
 }
 
 bool Qm9TableReader::next(AtomsFrame& frame) {
-  if (!molecules_->next(frame)) {
-    table_.check(!table_.next_filled(), "a row must have a molecule of the SDF file, which ends before");
+  std::vector<std::string_view> cells;
+  if (!next_row(frame, cells)) {
     return false;
   }
-  require<DataError>(table_.next_filled(), table_.where(),
-                     ": must have a row for each molecule, ends before ", molecules_->where());
-  const auto cells = comma_cells(table_.line());
-  table_.check(cells.size() == names_.size() + 1, "must have the ", names_.size() + 1,
-               " columns of the first line, has ", cells.size());
   const auto index = parse_integer(cells[0].substr(std::min(kMolecule.size(), cells[0].size())));
   table_.check(cells[0].starts_with(kMolecule) && index, "must begin with a molecule as gdb_1, got ",
                quote(cells[0], 40));
@@ -209,19 +203,10 @@ bool Qm9TableReader::next(AtomsFrame& frame) {
                  quote(cells[0], 40));
   }
   frame.set(FrameValue{"index", {}, std::vector{*index}});
-  for (size_t i = 0; i < names_.size(); ++i) {
-    const auto x = parse_real(cells[i + 1]);
-    if (!x || !std::isfinite(*x)) {
-      table_.check(false, names_[i], " must be a finite number, got ", quote(cells[i + 1], 40));
-    }
-    frame.set(names_[i], *x);
+  for (size_t i = 1; i < names_.size(); ++i) {
+    frame.set(names_[i], number(cells, i));
   }
   return true;
-}
-
-void Qm9TableReader::go_to(const FramePlace& place) {
-  molecules_->go_to(place);
-  table_.go_to(place.beside);
 }
 
 std::string_view Qm9TableReader::unit_of(std::string_view name) const {
@@ -230,7 +215,7 @@ std::string_view Qm9TableReader::unit_of(std::string_view name) const {
     return found->unit;
   }
   const bool atomisation = name == "U0_atom" || name == "U_atom" || name == "H_atom" || name == "G_atom";
-  return atomisation ? "kcal/mol" : molecules_->unit_of(name);
+  return atomisation ? "kcal/mol" : TabledFrames::unit_of(name);
 }
 
 }  // namespace weyl

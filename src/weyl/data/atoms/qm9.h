@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "weyl/data/atoms/frame_reader.h"
+#include "weyl/data/atoms/tabled_frames.h"
 #include "weyl/data/containers/text_lines.h"
 
 namespace weyl {
@@ -60,21 +60,13 @@ bool is_qm9(std::string_view begin_of_file);
 /// qm9_properties, and the energies of atomisation U0_atom, U_atom, H_atom and G_atom in kcal/mol. DataError with the
 /// table and its line: a row of other columns than the first line, of another molecule than the SDF's, or that is
 /// missing or too many; what is no finite number.
-class Qm9TableReader : public FrameReader {
+class Qm9TableReader : public TabledFrames {
  public:
   Qm9TableReader(std::unique_ptr<FrameReader> molecules, std::unique_ptr<ByteSource> table,
                  std::string_view where);
 
   bool next(AtomsFrame& frame) override;
-  std::string where() const override { return molecules_->where(); }
   std::string_view unit_of(std::string_view name) const override;
-  std::optional<FramePlace> place() override { return place_of(*molecules_, table_); }
-  void go_to(const FramePlace& place) override;
-
- private:
-  std::unique_ptr<FrameReader> molecules_;
-  TextLines table_;
-  std::vector<std::string> names_;  // of the columns behind the first
 };
 
 /// Whether a path is that of such a table, by its first line.
