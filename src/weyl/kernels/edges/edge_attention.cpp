@@ -46,18 +46,22 @@ inline T dot_slope(const AttentionPart<T>& part, int64_t channels, const HeadRow
   const T first = r.x_slope ? dot(part, channels, r.x_slope, x_apart, r.y, y_apart) : T(0);
   return first + (r.y_slope ? dot(part, channels, r.x, x_apart, r.y_slope, y_apart) : T(0));
 }
-/// to += a x + b y, of rows x and y of one form; null y: to += a x.
-template <class T>
-inline void add_products(const AttentionPart<T>& part, int64_t channels, T a, const T* x, T b, const T* y,
-                         int64_t apart, T* to, int64_t to_apart) {
+/// to += a x, or a x + b x', of rows x and of a sum, for the channels of a head from `begin` on. `with_slope`: b counts, where x has a slope.
+template <bool with_slope, class T>
+inline void add_head(const AttentionPart<T>& part, int64_t channels, int64_t begin, T a, T b,
+                     const NodeRows<T>& x, int64_t row, const NodeSums<T>& sums, T* to, int64_t row_of_sum) {
+  const int64_t from = row * x.row_apart + begin;
+  const T *value = x.at + from, *slope = with_slope && x.slope ? x.slope + from : nullptr;
+  to += row_of_sum * sums.row_apart + begin;
   const Vec<T> first = spread(a), second = spread(b);
-  each_channel<T>(part, channels, to_apart, apart, [&]<bool whole>(int64_t i, int64_t j, int64_t left) {
-    Vec<T> sum = get<whole>(to + i, left) + first * get<whole>(x + j, left);
-    if (y) {
-      sum += second * get<whole>(y + j, left);
-    }
-    put<whole>(to + i, sum, left);
-  });
+  each_channel<T>(part, channels, sums.component_apart, x.component_apart,
+                  [&]<bool whole>(int64_t i, int64_t j, int64_t left) {
+                    Vec<T> sum = get<whole>(to + i, left) + first * get<whole>(value + j, left);
+                    if (slope) {
+                      sum += second * get<whole>(slope + j, left);
+                    }
+                    put<whole>(to + i, sum, left);
+                  });
 }
 
 /// The places of a part's numbers of an edge in arrays (E, P, H).
@@ -131,13 +135,20 @@ void forward(const EdgeAttention<T>& a, int64_t first, int64_t last) {
       share(a, node, p);
       each_edge(a, node, p, [&](int64_t e, int64_t at) {
         for (int64_t h = 0; h < a.heads; ++h) {
-          add_products<T>(part, size, a.shares[at + h] * weight(a, e),
-                          part.v.at + a.neighbour[e] * part.v.row_apart + h * size, 0, nullptr,
-                          part.v.component_apart, part.out.at + node * part.out.row_apart + h * size,
-                          part.out.component_apart);
+          add_head<false>(part, size, h * size, a.shares[at + h] * weight(a, e), T(0), part.v, a.neighbour[e],
+                          part.out, part.out.at, node);
         }
       });
     }
+  }
+}
+
+/// Sets the gradients of the bias of an edge, or with a bias for all parts alike adds those of the parts after the first.
+template <class T>
+inline void give_bias(const EdgeAttention<T>& a, int64_t e, int64_t p, const T* by_score) {
+  for (int64_t h = 0; a.by_bias && h < a.heads; ++h) {
+    T& to = a.by_bias[bias_place(a, e, p) + h];
+    to = a.bias_of_parts || p == 0 ? by_score[h] : to + by_score[h];
   }
 }
 
@@ -171,23 +182,17 @@ void centres(const EdgeAttention<T>& a, int64_t first, int64_t last) {
         });
       });
       each_edge(a, node, p, [&](int64_t e, int64_t at) {
-        for (int64_t h = 0; h < a.heads; ++h) {
-          if (a.by_bias) {
-            T& to = a.by_bias[bias_place(a, e, p) + h];
-            to = a.bias_of_parts || p == 0 ? a.by_score[at + h] : to + a.by_score[at + h];
-          }
-          if (part.gq.at) {
-            add_products<T>(part, size, part.scale * a.by_score[at + h],
-                            part.k.at + a.neighbour[e] * part.k.row_apart + h * size, 0, nullptr,
-                            part.k.component_apart, part.gq.at + node * part.gq.row_apart + h * size,
-                            part.gq.component_apart);
-          }
+        give_bias(a, e, p, a.by_score + at);
+        for (int64_t h = 0; part.gq.at && h < a.heads; ++h) {
+          add_head<false>(part, size, h * size, part.scale * a.by_score[at + h], T(0), part.k, a.neighbour[e],
+                          part.gq, part.gq.at, node);
         }
       });
     }
   }
 }
 
+/// The gradients and, where there are any, their derivatives.
 template <class T>
 void neighbours(const EdgeAttention<T>& a, int64_t first, int64_t last) {
   const int64_t size = a.channels;
@@ -197,17 +202,21 @@ void neighbours(const EdgeAttention<T>& a, int64_t first, int64_t last) {
       for (int64_t p = 0; p < a.part_count; ++p) {
         const AttentionPart<T>& part = a.parts[p];
         for (int64_t h = 0; h < a.heads; ++h) {
-          const int64_t at = place(a, e, p) + h;
+          const int64_t at = place(a, e, p) + h, begin = h * size;
           if (part.gk.at) {
-            add_products<T>(part, size, part.scale * a.by_score[at],
-                            part.q.at + centre * part.q.row_apart + h * size, 0, nullptr,
-                            part.q.component_apart, part.gk.at + node * part.gk.row_apart + h * size,
-                            part.gk.component_apart);
+            add_head<false>(part, size, begin, part.scale * a.by_score[at], T(0), part.q, centre, part.gk,
+                            part.gk.at, node);
+          }
+          if (part.gk.slope) {
+            add_head<true>(part, size, begin, part.scale * a.by_score_slopes[at], part.scale * a.by_score[at],
+                           part.q, centre, part.gk, part.gk.slope, node);
           }
           if (part.gv.at) {
-            add_products<T>(part, size, a.passed[at], part.g.at + centre * part.g.row_apart + h * size, 0,
-                            nullptr, part.g.component_apart, part.gv.at + node * part.gv.row_apart + h * size,
-                            part.gv.component_apart);
+            add_head<false>(part, size, begin, a.passed[at], T(0), part.g, centre, part.gv, part.gv.at, node);
+          }
+          if (part.gv.slope) {
+            add_head<false>(part, size, begin, a.passed_slopes[at], T(0), part.g, centre, part.gv,
+                            part.gv.slope, node);
           }
         }
       }
@@ -270,54 +279,19 @@ void second_centres(const EdgeAttention<T>& a, int64_t first, int64_t last) {
       });
       second_of_scores(a, node, p);
       each_edge(a, node, p, [&](int64_t e, int64_t at) {
+        give_bias(a, e, p, a.by_score_slopes + at);
         for (int64_t h = 0; h < a.heads; ++h) {
-          if (a.by_bias) {
-            T& to = a.by_bias[bias_place(a, e, p) + h];
-            to = a.bias_of_parts || p == 0 ? a.by_score_slopes[at + h] : to + a.by_score_slopes[at + h];
-          }
-          const int64_t k = a.neighbour[e] * part.k.row_apart + h * size,
-                        v = a.neighbour[e] * part.v.row_apart + h * size;
+          const int64_t j = a.neighbour[e], begin = h * size;
           if (part.gq.slope) {
-            add_products<T>(part, size, part.scale * a.by_score_slopes[at + h], part.k.at + k,
-                            part.scale * a.by_score[at + h], part.k.slope ? part.k.slope + k : nullptr,
-                            part.k.component_apart, part.gq.slope + node * part.gq.row_apart + h * size,
-                            part.gq.component_apart);
+            add_head<true>(part, size, begin, part.scale * a.by_score_slopes[at + h],
+                           part.scale * a.by_score[at + h], part.k, j, part.gq, part.gq.slope, node);
           }
           if (part.out.slope) {
-            add_products<T>(part, size, a.passed_slopes[at + h], part.v.at + v, a.passed[at + h],
-                            part.v.slope ? part.v.slope + v : nullptr, part.v.component_apart,
-                            part.out.slope + node * part.out.row_apart + h * size, part.out.component_apart);
+            add_head<true>(part, size, begin, a.passed_slopes[at + h], a.passed[at + h], part.v, j, part.out,
+                           part.out.slope, node);
           }
         }
       });
-    }
-  }
-}
-
-template <class T>
-void second_neighbours(const EdgeAttention<T>& a, int64_t first, int64_t last) {
-  neighbours(a, first, last);
-  const int64_t size = a.channels;
-  for (int64_t node = first; node < last; ++node) {
-    for (int64_t n = a.incoming_begins[node]; n < a.incoming_begins[node + 1]; ++n) {
-      const int64_t e = a.incoming[n], centre = a.centre[e];
-      for (int64_t p = 0; p < a.part_count; ++p) {
-        const AttentionPart<T>& part = a.parts[p];
-        for (int64_t h = 0; h < a.heads; ++h) {
-          const int64_t at = place(a, e, p) + h, q = centre * part.q.row_apart + h * size;
-          if (part.gk.slope) {
-            add_products<T>(part, size, part.scale * a.by_score_slopes[at], part.q.at + q,
-                            part.scale * a.by_score[at], part.q.slope ? part.q.slope + q : nullptr,
-                            part.q.component_apart, part.gk.slope + node * part.gk.row_apart + h * size,
-                            part.gk.component_apart);
-          }
-          if (part.gv.slope) {
-            add_products<T>(part, size, a.passed_slopes[at], part.g.at + centre * part.g.row_apart + h * size,
-                            0, nullptr, part.g.component_apart,
-                            part.gv.slope + node * part.gv.row_apart + h * size, part.gv.component_apart);
-          }
-        }
-      }
     }
   }
 }
@@ -351,8 +325,7 @@ void product(const NodeProduct<T>& p, int64_t first, int64_t last) {
 }
 
 template <class T>
-constexpr EdgeAttentions<T> table{product<T>,    forward<T>,        centres<T>,
-                                  neighbours<T>, second_centres<T>, second_neighbours<T>};
+constexpr EdgeAttentions<T> table{product<T>, forward<T>, centres<T>, second_centres<T>, neighbours<T>};
 
 }  // namespace
 }  // namespace WEYL_ISA

@@ -69,14 +69,12 @@ struct EdgeAttentions {
   /// Sets shares, adds to out. Of all functions: rows first <= n < last, which no other call adds to.
   void (*forward)(const EdgeAttention<T>& a, int64_t first, int64_t last);
 
-  /// The gradients of sum_i g_i . out_i: those of centres (gq, by_bias, by_weight), after them those of neighbours.
+  /// The gradients of sum_i g_i . out_i: those of centres (gq, by_bias, by_weight). After it `neighbours` adds gk and gv.
   void (*centres)(const EdgeAttention<T>& a, int64_t first, int64_t last);
-  void (*neighbours)(const EdgeAttention<T>& a, int64_t first, int64_t last);
-
-  /// The derivatives of all these along the direction that slopes say (g has none): into slopes of gq, gk and gv, by_bias and
-  /// by_weight; that of out into out's slope. The gradients themselves of k and v go into gk.at and gv.at.
+  /// In its place, the derivatives of all these along the direction that slopes say (g has none): into gq's slope, by_bias and
+  /// by_weight; that of out into out's slope. `neighbours` then adds to the slopes of gk and gv too.
   void (*second_centres)(const EdgeAttention<T>& a, int64_t first, int64_t last);
-  void (*second_neighbours)(const EdgeAttention<T>& a, int64_t first, int64_t last);
+  void (*neighbours)(const EdgeAttention<T>& a, int64_t first, int64_t last);
 };
 
 }  // namespace weyl::kernels

@@ -106,19 +106,14 @@ StreamAttention::StreamAttention(const Options& o)
 Tensors StreamAttention::of_pairs(const std::vector<Part>& parts, const Tensor& inv, const Tensor& equ,
                                   const Segments& graphs, const Biases& bias) const {
   std::array<Tensors, 2> sums;
-  const auto factor = [&](bool vectors, int64_t map, int64_t by) {
-    const auto of = [&](const Tensor& x, int64_t m) { return x.narrow(-1, m * width_, width_); };
-    if (by < 0) {
-      return of(vectors ? equ : inv, map);
-    }
-    return vectors ? of(equ, map) * of(inv, by).unsqueeze(1) : (of(equ, map) * of(equ, by)).sum(1);
-  };
+  // Split at once: slices taken one by one would each fill and add a gradient of the whole width.
+  const auto split = [&](const Tensor& maps) { return maps.defined() ? maps.split(width_, -1) : Tensors{}; };
+  const Tensors of_inv = split(inv), of_equ = split(equ);
   for (const Part part : parts) {
     const StreamPart& m = maps_[part];
-    const Tensor q = factor(m.vectors, m.query, -1);
-    const Tensor y = ragged_attention(
-        by_heads(q, heads_), by_heads(factor(m.vectors, m.key, m.key_factor), heads_),
-        by_heads(factor(m.vectors, m.value, m.value_factor), heads_), graphs, m.scale, bias[part]);
+    const auto [q, k, v] = operands_of(m, of_inv, of_equ);
+    const Tensor y = ragged_attention(by_heads(q, heads_), by_heads(k, heads_), by_heads(v, heads_), graphs,
+                                      m.scale, bias[part]);
     sums[m.vectors].push_back(y.reshape(q.sizes()));
   }
   Tensors out;

@@ -41,6 +41,18 @@ Operand value_of(const StreamPart& p) {
   return {p.vectors, p.value_factor >= 0, p.value, p.value_factor};
 }
 
+Tensor operand(const Operand& o, const Tensors& inv_maps, const Tensors& equ_maps) {
+  const auto map = [&](Input of, int64_t index) -> const Tensor& {
+    return (of == equ ? equ_maps : inv_maps)[static_cast<size_t>(index)];
+  };
+  const Tensor& x = map(o.of(), o.map);
+  if (!o.product) {
+    return x;
+  }
+  const Tensor& y = map(o.of_factor(), o.factor);
+  return o.vectors ? x * y.unsqueeze(1) : (x * y).sum(1);
+}
+
 class EdgeAttentionOp : public Differentiable {
  public:
   EdgeAttentionOp(EdgeAttention form, Edges edges) : form_(std::move(form)), edges_(std::move(edges)) {
@@ -61,7 +73,7 @@ class EdgeAttentionOp : public Differentiable {
     dots.channels = mixture.channels = form_.width;
     dots.outputs = {{EdgeRows::edge, EdgeWidth::heads, false, parts}};
     mixture.inputs = dots.outputs;
-    const std::array<std::vector<Tensor>, 2> maps{split(in[inv]), split(in[equ])};
+    const Tensors of_inv = split(in[inv]), of_equ = split(in[equ]);
     Tensors factors, mixed;
     std::array<int64_t, 2> given{0, 0};
     for (int64_t p = 0; p < parts; ++p) {
@@ -70,12 +82,13 @@ class EdgeAttentionOp : public Differentiable {
       dots.inputs.push_back({EdgeRows::centre, EdgeWidth::channels, part.vectors});
       dots.inputs.push_back(of_neighbour);
       dots.terms.push_back({{{2 * p}, {2 * p + 1}}, {0, p}});
-      factors.push_back(maps[part.vectors ? equ : inv][static_cast<size_t>(part.query)] * part.scale);
-      factors.push_back(operand(maps, key_of(part)));
+      const PartOperands operands = operands_of(part, of_inv, of_equ);
+      factors.push_back(operands.query * part.scale);
+      factors.push_back(operands.key);
       mixture.inputs.push_back(of_neighbour);
       mixture.terms.push_back(
           {{{0, p}, {p + 1}}, {part.vectors && given_[0] > 0 ? 1 : 0, given[part.vectors]++}});
-      mixed.push_back(operand(maps, value_of(part)));
+      mixed.push_back(operands.value);
     }
     for (const bool vectors : {false, true}) {
       if (given_[vectors] > 0) {
@@ -96,7 +109,7 @@ class EdgeAttentionOp : public Differentiable {
 
   /// By-product: the shares u (E, P, H) of the kernel, of which a = w u.
   Tensors forward(const Tensors& in) const override {
-    count_operations(2 * products());
+    count_operations(2 * operations());
     Tensors out = zeros_of_results(in);
     const Tensor shares = of_parts(in);
     with_type(dtype(in), [&](auto zero) {
@@ -113,7 +126,7 @@ class EdgeAttentionOp : public Differentiable {
 
   Tensors backward(const Tensors& in, const Tensors& out, const Tensors& gys,
                    const std::vector<bool>& needed) const override {
-    count_operations(4 * products());
+    count_operations(4 * operations());
     Tensors found = gradients_of(in, needed);
     with_type(dtype(in), [&](auto zero) {
       using T = decltype(zero);
@@ -142,7 +155,7 @@ class EdgeAttentionOp : public Differentiable {
       run.gradients(found, true);
       run.products();
       run.each_node(run.kernel.second_centres);
-      run.each_node(run.kernel.second_neighbours);
+      run.each_node(run.kernel.neighbours);
       run.products_backward();
     });
     found.insert(found.end(), slopes.begin(), slopes.end());
@@ -150,17 +163,7 @@ class EdgeAttentionOp : public Differentiable {
   }
 
  private:
-  std::vector<Tensor> split(const Tensor& maps) const {
-    return maps.defined() ? maps.split(form_.width, -1) : std::vector<Tensor>{};
-  }
-  static Tensor operand(const std::array<std::vector<Tensor>, 2>& maps, const Operand& o) {
-    const Tensor& x = maps[o.of()][static_cast<size_t>(o.map)];
-    if (!o.product) {
-      return x;
-    }
-    const Tensor& y = maps[o.of_factor()][static_cast<size_t>(o.factor)];
-    return o.vectors ? x * y.unsqueeze(1) : (x * y).sum(1);
-  }
+  Tensors split(const Tensor& maps) const { return maps.defined() ? maps.split(form_.width, -1) : Tensors{}; }
   bool bias_of_parts(const Tensors& in) const {
     return in[bias].defined() && in[bias].size(1) != form_.heads;
   }
@@ -182,7 +185,7 @@ class EdgeAttentionOp : public Differentiable {
     return found;
   }
   /// Floating-point operations of the scores, or of the sums.
-  double products() const {
+  double operations() const {
     return 2 * static_cast<double>(edges_.count() * form_.width * (given_[0] + 3 * given_[1]));
   }
   Tensors zeros_of_results(const Tensors& in) const {
@@ -285,7 +288,7 @@ class EdgeAttentionOp : public Differentiable {
       }
     }
     void each_node(void (*work)(const kernels::EdgeAttention<T>&, int64_t, int64_t)) {
-      const int64_t cost = op.edges_.count() * op.form_.width * 2 * (op.given_[0] + 3 * op.given_[1]);
+      const auto cost = static_cast<int64_t>(op.operations());
       share_out(nodes, std::min(workers_worth(cost, attention_nanoseconds), std::max<int64_t>(nodes, 1)),
                 [&](int64_t, int64_t first, int64_t last) { work(form, first, last); });
     }
@@ -421,6 +424,11 @@ void require_parts(const char* where, const EdgeAttention& form, const Tensors& 
 }
 
 }  // namespace
+
+PartOperands operands_of(const StreamPart& part, const Tensors& of_inv, const Tensors& of_equ) {
+  return {operand({part.vectors, false, part.query}, of_inv, of_equ), operand(key_of(part), of_inv, of_equ),
+          operand(value_of(part), of_inv, of_equ)};
+}
 
 Tensors edge_attention(const EdgeAttention& form, const Tensors& given, const Edges& edges) {
   const char* where = "edge_attention";

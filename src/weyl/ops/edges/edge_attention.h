@@ -18,6 +18,12 @@ struct StreamPart {
   double scale = 1;  // of scores
 };
 
+/// The query, key and value of a part from the maps of inv and of equ, each split d columns at a time.
+struct PartOperands {
+  Tensor query, key, value;
+};
+PartOperands operands_of(const StreamPart& part, const Tensors& inv, const Tensors& equ);
+
 struct EdgeAttention {
   int64_t heads = 1, width = 1;  // H, d
   std::vector<StreamPart> parts;
