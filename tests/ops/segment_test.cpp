@@ -75,9 +75,13 @@ TEST(WeightedSoftmax, IsItsFormulaAndLosesARowSmoothly) {
       at::allclose(segment_softmax(x, s, at::ones_like(w), 1e-300), segment_softmax(x, s), 1e-13, 1e-14));
   expect_second_gradients([&](const auto& in) { return segment_softmax(in[0], s, in[1], 0.1); }, {x, w});
   // A row without weight passes nothing on, however large its score.
-  Tensor higher = x.clone();
-  higher[2] += 5;
-  EXPECT_TRUE(at::allclose(segment_softmax(higher, s, w, 0.1), want, 1e-13, 1e-14));
+  for (const double more : {5.0, 40.0, 1e4}) {
+    Tensor higher = x.clone();
+    higher[2] += more;
+    EXPECT_TRUE(at::allclose(segment_softmax(higher, s, w, 0.1), want, 1e-13, 1e-14)) << more;
+    expect_finite_gradients([&](const auto& in) { return segment_softmax(in[0], s, in[1], 0.1); },
+                            {higher.to(at::kFloat), w.to(at::kFloat)});
+  }
 }
 
 TEST(WeightedSoftmax, StandsScoresOfAnySize) {

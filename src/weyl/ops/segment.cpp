@@ -76,6 +76,9 @@ Tensor segment_softmax(const Tensor& x, const Segments& segments) {
   return weight / segment_sum(weight, segments).index_select(0, segments.index);
 }
 
+/// How far the score of a row without weight may lie above the others'; its exponential is some 10^7.
+constexpr double kMostAbove = 16;
+
 Tensor segment_softmax(const Tensor& x, const Segments& segments, const Tensor& weights, double epsilon) {
   const char* where = "segment_softmax";
   require_rows(where, x, segments);
@@ -83,15 +86,17 @@ Tensor segment_softmax(const Tensor& x, const Segments& segments, const Tensor& 
           ": weights must be (", segments.rows(), "), got ",
           weights.defined() ? weights.sizes() : at::IntArrayRef{});
   require(epsilon > 0, where, ": epsilon must be positive, got ", epsilon);
-  // What is subtracted from the scores cancels: of the rows' scores and that of the row which is always
-  // there, the largest, which needs no derivative.
+  // What is subtracted from the scores cancels: of the scores of rows with a weight and that of the row which is
+  // always there, the largest, which needs no derivative.
   const double always = std::log(epsilon);
   const Tensor& lengths = segments.sizes_on_device();
-  const Tensor highest =
-      at::segment_reduce(x.detach(), "max", lengths, {}, {}, 0, /*unsafe=*/true, always).clamp_min(always);
   std::vector<int64_t> shape(static_cast<size_t>(x.dim()), 1);
   shape[0] = x.size(0);
-  const Tensor shares = (x - highest.index_select(0, segments.index)).exp() * weights.view(shape);
+  const Tensor w = weights.view(shape), counted = x.detach().masked_fill(w.detach() == 0, always);
+  const Tensor highest =
+      at::segment_reduce(counted, "max", lengths, {}, {}, 0, /*unsafe=*/true, always).clamp_min(always);
+  const Tensor above = (x - highest.index_select(0, segments.index)).clamp_max(kMostAbove);
+  const Tensor shares = above.exp() * w;
   const Tensor all = segment_sum(shares, segments) + (always - highest).exp();
   return shares / all.index_select(0, segments.index);
 }

@@ -17,7 +17,8 @@ Tensor segment_softmax(const Tensor& x, const Segments& segments);
 ///   y_i = w_i exp(x_i) / (epsilon + sum of w_j exp(x_j)),   x (N, ...), w (N) >= 0, epsilon > 0.
 /// When the weight of a row goes to zero (at a cutoff), the other rows' shares change as smoothly as the weight.
 /// epsilon is the weight of an additional row of score 0 that passes nothing on. Nothing overflows, whatever the
-/// scores.
+/// scores: the score of a row without weight, on which only the derivative by that weight depends, counts as at most
+/// 16 above the largest of the others.
 Tensor segment_softmax(const Tensor& x, const Segments& segments, const Tensor& weights, double epsilon);
 
 /// y_s = log of the sum of exp(x_i) over the rows i of segment s: (N, ...) -> (B, ...); -infinity for an

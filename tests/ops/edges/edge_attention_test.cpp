@@ -182,6 +182,29 @@ TEST(EdgeAttention, NodesWithoutEdgesAndLargeScores) {
   EXPECT_EQ(joined(y).abs().max().item<double>(), 0);
 }
 
+/// What an edge at the cut-off says is not heard, and does not silence the others, however loud it is.
+TEST(EdgeAttention, AnEdgeWithoutWeightPassesNothingOn) {
+  at::manual_seed(5);
+  const Edges edges = some_edges();
+  const EdgeAttention form = stream_attention(2, 6, {0, 1, 2, 3});
+  Tensors in = random_inputs(edges, form, true, true);
+  const Tensor quiet = joined(edge_attention(form, in, edges));
+  for (const auto dtype : {at::kDouble, at::kFloat}) {
+    for (const double louder : {1.0, 50.0, 1e4}) {
+      Tensors loud;
+      for (const Tensor& x : in) {
+        loud.push_back(x.to(dtype));
+      }
+      loud[2][2] += louder;
+      const double limit = dtype == at::kDouble ? 1e-13 : 1e-4;
+      EXPECT_LT((joined(edge_attention(form, loud, edges)) - quiet).abs().max().item<double>(), limit);
+      for (const Tensor& g : derivatives(form, loud, edges)) {
+        EXPECT_TRUE(at::isfinite(g).all().item<bool>());
+      }
+    }
+  }
+}
+
 TEST(EdgeAttention, OtherShapesAreErrors) {
   const Edges edges = some_edges();
   const EdgeAttention form = stream_attention(2, 6, {0, 1, 2, 3});

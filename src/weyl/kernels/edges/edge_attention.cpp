@@ -100,17 +100,20 @@ inline void each_edge_at(const EdgeAttention<T>& a, int64_t node, int64_t part, 
   });
 }
 
-/// Scores of a centre's edges become shares.
+/// Scores of a centre's edges become shares. An edge without weight counts as at most 16 above the highest of the others
+/// (segment.h), whose exponentials its own would else drown.
 template <class T>
 inline void share(const EdgeAttention<T>& a, int64_t node, int64_t part) {
   const Vec<T> always = spread(a.edge_weights ? log_of(a.least) : -infinity<T>);
   along<T>(a.heads, [&]<bool whole>(int64_t h, int64_t left) {
     const auto each = [&](const auto& f) { each_edge_at<whole>(a, node, part, h, left, f); };
     Vec<T> highest = always;
-    each([&](int64_t, const auto& at, const auto&) { highest = larger<T>(at(a.shares), highest); });
+    each([&](int64_t e, const auto& at, const auto&) {
+      highest = weight(a, e) > 0 ? larger<T>(at(a.shares), highest) : highest;
+    });
     Vec<T> sum = exp_of<T>(always - highest);
     each([&](int64_t e, const auto& at, const auto& set) {
-      const Vec<T> x = exp_of<T>(at(a.shares) - highest);
+      const Vec<T> x = exp_of<T>(-larger<T>(spread(T(-16)), highest - at(a.shares)));
       sum += weight(a, e) * x;
       set(a.shares, x);
     });
