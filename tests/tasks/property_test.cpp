@@ -238,6 +238,16 @@ TEST(Property, MetricsAreInTheUnitOfTheTarget) {
   const Tensor s = two.state().at("scales");
   EXPECT_NEAR(both->values().at("mae_U0").value, 2, 1e-9);
   EXPECT_NEAR(both->values().at("standardised_mae").value, 0.5 / number(s[0]) + 1 / number(s[1]), 1e-9);
+  // By weights as the loss is, and of eV and Hartree alike, whatever units the outputs are in.
+  PropertyOptions o = of({"gap", "U0"});
+  o.weights = {3, 1};
+  o.normalise = false;
+  Property weighted(o);
+  weighted.fit(*data);
+  const auto by_weights = weighted.meter(weighted.interface(data->schema()));
+  by_weights->add(batch, {{"gap", batch.labels.at("gap") + 1}, {"U0", batch.labels.at("U0") - 2}});
+  EXPECT_NEAR(by_weights->values().at("standardised_mae").value, 0.75 / number(s[0]) + 0.5 / number(s[1]),
+              1e-9);
   EXPECT_TRUE(two.meter(two.interface(data->schema()))->values().empty());
 }
 

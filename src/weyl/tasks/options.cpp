@@ -109,9 +109,12 @@ void fields(Fields& f, PropertyOptions& o) {
   f("held", o.held,
     "targets of nodes whose sum over a graph is known, and holds exactly for what is predicted");
   f("reference", o.reference,
-    "taken off before learning. Of extensive targets that are not `pooled`: none, one number a node, or one "
-    "for each type, by least squares; of others: none, or the mean");
-  f("normalise", o.normalise, "outputs in units of the standard deviation of what is to be predicted");
+    "taken off before learning. Of extensive targets that are not `pooled`, and of nodes: none, one number a "
+    "node, or one for each type, by least squares; of others: none, or the mean; of tensors their diagonal's, of "
+    "vectors none");
+  f("normalise", o.normalise,
+    "outputs in units of the standard deviation of what is to be predicted, of vectors and tensors of the root mean "
+    "square of their components");
   f("pooled", o.pooled,
     "reads extensive targets from the pooled features of a graph, as other programs do, not as sums over its "
     "nodes; then nothing makes them grow with the number of nodes");

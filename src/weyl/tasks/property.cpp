@@ -12,12 +12,14 @@
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/one_hot.h>
 #include <ATen/ops/ones.h>
+#include <ATen/ops/ones_like.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include "weyl/carriers/layout.h"
@@ -95,8 +97,9 @@ Tensor composition_of_rows(const Quantity& target, const Input& input, int64_t t
 
 class TargetErrors : public Meter {
  public:
-  TargetErrors(std::vector<std::string> names, std::vector<std::string> units, Tensor scales)
-      : names_(std::move(names)), units_(std::move(units)), scales_(std::move(scales)) {
+  /// `shares` (K): what an error of each target adds to the mean over them.
+  TargetErrors(std::vector<std::string> names, std::vector<std::string> units, Tensor shares)
+      : names_(std::move(names)), units_(std::move(units)), shares_(std::move(shares)) {
     sums_ = at::zeros({3, static_cast<int64_t>(names_.size())}, at::kDouble);
   }
 
@@ -117,8 +120,8 @@ class TargetErrors : public Meter {
 
   void merge(const Meter& other) override {
     const auto& more = same_kind<TargetErrors>(other, "property");
-    require(more.names_ == names_ && more.units_ == units_ && at::equal(more.scales_, scales_),
-            "property: a meter must be merged with one of the same targets, units and scales");
+    require(more.names_ == names_ && more.units_ == units_ && at::equal(more.shares_, shares_),
+            "property: a meter must be merged with one of the same targets, units and shares");
     sums_ = sums_ + more.sums_;
     samples_ += more.samples_;
   }
@@ -136,7 +139,9 @@ class TargetErrors : public Meter {
       const double mae = count[k + i] / count[i];  // NaN without a label
       result["mae" + suffix] = {mae, units_[i]};
       result["rmse" + suffix] = {std::sqrt(count[2 * k + i] / count[i]), units_[i]};
-      standardised += mae / scales_.const_data_ptr<double>()[i] / static_cast<double>(k);
+      if (const double share = shares_.const_data_ptr<double>()[i]; share > 0) {
+        standardised += share * mae;
+      }
     }
     if (k > 1) {
       result["standardised_mae"] = {standardised, ""};
@@ -159,7 +164,7 @@ class TargetErrors : public Meter {
 
  private:
   std::vector<std::string> names_, units_;
-  Tensor scales_, sums_;
+  Tensor shares_, sums_;
   int64_t samples_ = 0;
 };
 
@@ -189,6 +194,10 @@ std::vector<Quantity> Property::labels() const {
     result.push_back({.name = name, .level = Level::graph});
   }
   return result;
+}
+
+std::string Property::wants(const Quantity&) const {
+  return "one number, vector or symmetric tensor of each graph or node";
 }
 
 bool Property::takes(const Quantity&, const Quantity& label) const {
@@ -292,13 +301,13 @@ void Property::fit(const Dataset& train) {
     }
   }
   references_ = at::stack(references);
-  fit_scales(train);
+  fit_deviations(train);
 }
 
-void Property::fit_scales(const Dataset& train) {
+void Property::fit_deviations(const Dataset& train) {
   // A second pass: the squares of large numbers would drown their differences.
   const Schema& schema = train.schema();
-  scales_ = at::ones({count()}, at::kDouble);
+  deviations_ = at::ones({count()}, at::kDouble);
   Tensor rests = at::zeros({3, count()}, at::kDouble);  // numbers, their sum, and that of their squares
   for_each_chunk(train, kPropertyChunk, [&](const Batch& batch) {
     const std::vector<Tensor> references = references_of(batch.input, schema.interface, schema.labels);
@@ -320,10 +329,9 @@ void Property::fit_scales(const Dataset& train) {
     require<DataError>(std::isfinite(variance) && variance > 1e-24, "task property: '", name,
                        "' on the training set must differ from what its reference tells, got the variance ",
                        variance);
-    if (options_.normalise) {
-      scales_[i].fill_(std::sqrt(variance));
-    }
+    deviations_[i].fill_(std::sqrt(variance));
   }
+  scales_ = options_.normalise ? deviations_.clone() : at::ones_like(deviations_);
 }
 
 bool Property::adopt(const Schema& data, const OutputLaw& law) {
@@ -333,6 +341,7 @@ bool Property::adopt(const Schema& data, const OutputLaw& law) {
     return false;
   }
   scales_ = at::full({count()}, law.scale, at::kDouble);
+  deviations_ = scales_.clone();
   references_ = at::zeros({count(), std::max<int64_t>(data.interface.types, 1)}, at::kDouble);
   means_ = at::full({count()}, law.shift, at::kDouble);
   seen_ = trained_counts(law.trained, references_.size(1));
@@ -347,7 +356,8 @@ bool Property::keep(const Task& before, const Interface& from, const Interface& 
   const int64_t types = references_.size(1);
   const Tensor theirs = for_types(other->references_, types);
   std::vector<Tensor> references;
-  Tensor scales = at::ones({count()}, at::kDouble), means = at::zeros({count()}, at::kDouble);
+  Tensor scales = at::ones({count()}, at::kDouble), deviations = scales.clone(),
+         means = at::zeros({count()}, at::kDouble);
   for (int64_t i = 0; i < count(); ++i) {
     const auto& names = other->options_.targets;
     const auto found = std::find(names.begin(), names.end(), options_.targets[i]);
@@ -358,10 +368,12 @@ bool Property::keep(const Task& before, const Interface& from, const Interface& 
     const double factor = unit_factor_of(options_.targets[i], from, to);
     references.push_back(theirs[k] * factor);
     scales[i].copy_(other->scales_[k] * factor);
+    deviations[i].copy_(other->deviations_[k] * factor);
     means[i].copy_(other->means_[k] * factor);
   }
   references_ = at::stack(references);
   scales_ = scales;
+  deviations_ = deviations;
   means_ = means;
   return true;
 }
@@ -410,18 +422,26 @@ NamedTensors Property::state() const {
   if (!scales_.defined()) {
     return {};
   }
-  return {{"scales", scales_}, {"references", references_}, {"means", means_}, {"seen", seen_}};
+  return {{"scales", scales_},
+          {"deviations", deviations_},
+          {"references", references_},
+          {"means", means_},
+          {"seen", seen_}};
 }
 
 void Property::load(const NamedTensors& state) {
   const Tensor scales = saved_numbers(state, "property", "scales", {count()}),
                references = saved_numbers(state, "property", "references", {count(), -1}),
                means = saved_numbers(state, "property", "means", {count()}),
-               // Files that were written before there was one have none.
-      seen = state.contains("seen") ? saved_numbers(state, "property", "seen", {references.size(1)})
-                                    : at::ones({references.size(1)}, at::kDouble);
-  require<DataError>((scales > 0).all().item<bool>(), "task property: 'scales' must be positive");
+               // Files that were written before there was one have none of these two.
+      deviations =
+          state.contains("deviations") ? saved_numbers(state, "property", "deviations", {count()}) : scales,
+               seen = state.contains("seen") ? saved_numbers(state, "property", "seen", {references.size(1)})
+                                             : at::ones({references.size(1)}, at::kDouble);
+  require<DataError>(((scales > 0) & (deviations > 0)).all().item<bool>(),
+                     "task property: 'scales' and 'deviations' must be positive");
   scales_ = scales;
+  deviations_ = deviations;
   references_ = references;
   means_ = means;
   seen_ = seen;
@@ -450,6 +470,23 @@ std::vector<Tensor> Property::references_of(const Input& input, const Interface&
 
 double Property::scale_of(int64_t target) const {
   return scales_.defined() ? scales_.const_data_ptr<double>()[target] : 1;
+}
+
+double Property::weight_of(int64_t target) const {
+  const std::vector<double>& weights = options_.weights;
+  return weights.empty() ? 1 / static_cast<double>(count())
+                         : weights[static_cast<size_t>(target)] / std::reduce(weights.begin(), weights.end());
+}
+
+std::unique_ptr<Meter> Property::errors_in(const std::vector<Quantity>& targets) const {
+  std::vector<std::string> units;
+  Tensor shares = at::zeros({count()}, at::kDouble);
+  for (int64_t i = 0; i < count(); ++i) {
+    units.push_back(target_in(targets, options_.targets[static_cast<size_t>(i)]).unit);
+    shares[i].fill_(weight_of(i));
+  }
+  return std::make_unique<TargetErrors>(options_.targets, units,
+                                        deviations_.defined() ? shares / deviations_ : shares);
 }
 
 Tensor Property::missing_to_total(const std::string& target, const Tensor& values, const Input& input) const {
@@ -485,7 +522,6 @@ Step Property::step(Model& model, const Batch& batch, const LossShares& shares) 
   const Interface& interface = model.interface;
   const std::vector<Tensor> references =
       references_of(batch.input, interface, interface.outputs, model.training());
-  double weights = 0;
   Step result;
   for (int64_t i = 0; i < count(); ++i) {
     const std::string& name = options_.targets[static_cast<size_t>(i)];
@@ -505,12 +541,9 @@ Step Property::step(Model& model, const Batch& batch, const LossShares& shares) 
     const Tensor mean = mean_error(options_.loss, options_.huber_delta, error, known);
     // Without any label the loss still depends on the weights.
     const Tensor term = (y.sum() * 0).to(mean.scalar_type()) + shared(mean, shares, static_cast<size_t>(i));
-    const double weight = options_.weights.empty() ? 1 : options_.weights[static_cast<size_t>(i)];
-    result.loss = result.loss.defined() ? result.loss + weight * term : weight * term;
-    weights += weight;
+    result.loss = result.loss.defined() ? result.loss + weight_of(i) * term : weight_of(i) * term;
     result.predictions[name] = (y.detach().to(at::kDouble) * s + r).detach();
   }
-  result.loss = result.loss / weights;
   return result;
 }
 
@@ -552,12 +585,7 @@ Named Property::predict(Model& model, const Batch& batch) const {
 }
 
 std::unique_ptr<Meter> Property::meter(const Interface& model) const {
-  std::vector<std::string> units;
-  for (const auto& name : options_.targets) {
-    units.push_back(target_in(model.outputs, name).unit);
-  }
-  return std::make_unique<TargetErrors>(options_.targets, units,
-                                        scales_.defined() ? scales_ : at::ones({count()}, at::kDouble));
+  return errors_in(model.outputs);
 }
 
 std::string Property::headline() const {
@@ -568,11 +596,7 @@ std::vector<std::pair<std::string, Metrics>> Property::baselines(const Dataset& 
   if (!references_.defined()) {
     return {};
   }
-  std::vector<std::string> units;
-  for (const auto& name : options_.targets) {
-    units.push_back(target_in(data.schema().labels, name).unit);
-  }
-  TargetErrors meter(options_.targets, units, scales_);
+  const std::unique_ptr<Meter> meter = errors_in(data.schema().labels);
   for_each_chunk(data, kPropertyChunk, [&](const Batch& batch) {
     const std::vector<Tensor> references =
         references_of(batch.input, data.schema().interface, data.schema().labels);
@@ -580,9 +604,9 @@ std::vector<std::pair<std::string, Metrics>> Property::baselines(const Dataset& 
     for (size_t i = 0; i < references.size(); ++i) {
       said[options_.targets[i]] = references[i];
     }
-    meter.add(batch, said);
+    meter->add(batch, said);
   });
-  return {{"references", meter.values()}};
+  return {{"references", meter->values()}};
 }
 
 }  // namespace weyl

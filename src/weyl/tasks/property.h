@@ -22,8 +22,8 @@ namespace weyl {
 ///   predicts        t, float64, averaged over the test-time rotations and the conformers (conformers.h), of which targets
 ///                   must be numbers of graphs
 ///   metrics         mae (the headline) and rmse, over components, in the target's unit; of several targets mae_<name>,
-///                   rmse_<name> in theirs, and the headline standardised_mae, the mean over targets of
-///                   mae_<name> / s
+///                   rmse_<name> in theirs, and the headline standardised_mae, the mean over targets, by `weights`,
+///                   of mae_<name> in units of what s is with `normalise`
 ///
 /// A type that the training set had not is refused (ShapeError). Extensive quantities are summed over nodes
 /// by the model, others averaged.
@@ -35,15 +35,17 @@ class Property : public Task {
   std::string name() const override { return PropertyOptions::name_in_config; }
   std::vector<Quantity> labels() const override;
   bool takes(const Quantity& wanted, const Quantity& label) const override;  // as said above
+  std::string wants(const Quantity& wanted) const override;
   Interface interface(const Schema& data) const override;
   std::vector<Quantity> predictions(const Interface& model) const override;
 
   void fit(const Dataset& train) override;  // DataError: no samples, a target that is constant
   bool adopt(const Schema& data, const OutputLaw& law) override;  // a scale or shift: of one target alone
   bool keep(const Task& before, const Interface& from,
-            const Interface& to) override;  // one with these targets
-  void refer(const Dataset& train, const Named& outputs) override;
-  NamedTensors state() const override;  // "scales" (K), "references" (K, T), "means" (K), "seen" (T), float64
+            const Interface& to) override;                          // one with these targets
+  void refer(const Dataset& train, const Named& outputs) override;  // of numbers of graphs alone
+  /// "scales", "deviations", "means" (K), "references" (K, T), "seen" (T), float64.
+  NamedTensors state() const override;
   void load(const NamedTensors& state) override;
 
   void prepare(Batch& batch, const Interface& model) const override;
@@ -59,17 +61,21 @@ class Property : public Task {
  private:
   int64_t count() const { return static_cast<int64_t>(options_.targets.size()); }             // K
   bool is_sum(const Quantity& target) const { return target.extensive && !options_.pooled; }  // over nodes
-  void fit_scales(const Dataset& train);
+  void fit_deviations(const Dataset& train);
   /// r of each target, float64, in the shape of its label; `targets`: what is known of them. ShapeError: a type that no training
   /// sample had, unless `prepare` has looked.
   std::vector<Tensor> references_of(const Input& input, const Interface& interface,
                                     const std::vector<Quantity>& targets, bool prepared = false) const;
   double scale_of(int64_t target) const;
+  double weight_of(int64_t target) const;  // the sum of all is 1
+  std::unique_ptr<Meter> errors_in(
+      const std::vector<Quantity>& targets) const;  // in the units that these have
   /// What each node's value (N, 1) lacks for its graph's sum to be what it is held to; undefined: the target is not held.
   Tensor missing_to_total(const std::string& target, const Tensor& values, const Input& input) const;
 
   PropertyOptions options_;
-  Tensor scales_, references_, means_, seen_;  // (K), (K, T), (K), (T): nodes there were of each type
+  Tensor scales_, deviations_, references_, means_,
+      seen_;  // (K), (K), (K, T), (K), (T): nodes there were of each type
 };
 
 }  // namespace weyl

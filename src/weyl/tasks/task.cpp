@@ -59,6 +59,12 @@ std::unique_ptr<Task> make_task(const TaskOptions& options) {
   return std::visit([](const auto& o) { return make(o); }, options.task);
 }
 
+std::string Task::wants(const Quantity& wanted) const {
+  return text("a ", kind_names[static_cast<int>(wanted.kind)], " of ",
+              level_names[static_cast<int>(wanted.level)], " level with ",
+              wanted.channels == 0 ? "any number of" : std::to_string(wanted.channels), " channel(s)");
+}
+
 void require_labels(const Task& task, const Schema& data, bool only_measured) {
   std::string has;
   for (const auto& q : data.labels) {
@@ -73,12 +79,9 @@ void require_labels(const Task& task, const Schema& data, bool only_measured) {
     require<DataError>(found != nullptr, "task ", task.name(), ": needs the label '", wanted.name,
                        "', the data set has ", has.empty() ? "none" : has,
                        also_in_files(data, "; its files also have "));
-    const bool any = wanted.channels == 0;
     require<DataError>(task.takes(wanted, *found), "task ", task.name(), ": the label '", wanted.name,
-                       "' must be a ", kind_names[static_cast<int>(wanted.kind)], " of ",
-                       level_names[static_cast<int>(wanted.level)], " level with ",
-                       any ? "any number of" : std::to_string(wanted.channels),
-                       " channel(s), the data set's is a ", kind_names[static_cast<int>(found->kind)], " of ",
+                       "' must be ", task.wants(wanted), ", the data set's is a ",
+                       kind_names[static_cast<int>(found->kind)], " of ",
                        level_names[static_cast<int>(found->level)], " level with ", found->channels);
   }
 }

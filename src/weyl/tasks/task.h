@@ -120,6 +120,7 @@ class Task {
     return label.level == wanted.level && label.kind == wanted.kind &&
            (wanted.channels == 0 || label.channels == wanted.channels);
   }
+  virtual std::string wants(const Quantity& wanted) const;    // the same in words, for one who reads an error
   virtual Interface interface(const Schema& data) const = 0;  // the data's, with the outputs needed
   /// The quantities that `predict` returns, for audits and files.
   virtual std::vector<Quantity> predictions(const Interface& model) const = 0;

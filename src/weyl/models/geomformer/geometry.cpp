@@ -126,8 +126,7 @@ Tensor pairs_of_edges(const Tensor& pairs, const Segments& graphs, const Neighbo
   if (!near.envelope.defined()) {
     return pairs;  // all pairs, in their order
   }
-  std::vector<int64_t>
-      rows;  // of the pair of the first node of each graph with itself, less what a row of it would add
+  std::vector<int64_t> rows;  // of each node i: that of its pair (i, j), less j
   int64_t row = 0;
   for (int64_t g = 0; g < graphs.count(); ++g) {
     const int64_t begin = graphs.offsets[static_cast<size_t>(g)],

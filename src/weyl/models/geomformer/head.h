@@ -16,8 +16,8 @@ namespace weyl::geomformer {
 ///
 /// then a linear map without bias over the hidden channels k, `head_hidden` of them (by default as many as the width); to S is
 /// added the unit tensor times a number of x, by an MLP, as PaiNN's polarisability has it. Exact under O(3): a moves by det(R) R,
-/// t by det(R), S by R S R^T. Where the vectors of a node lie on one line, a vanishes, where
-/// they lie in one plane, t does. Children: first, second, third (of pseudoscalars), gate, out, isotropic (of tensors).
+/// t by det(R), S by R S R^T. Where the vectors of a node lie on one line, a vanishes and S has that axis alone; where they lie
+/// in one plane, t vanishes and S has no part across it but a multiple of the unit tensor. Children: first, second, third (of pseudoscalars), gate, out, isotropic (of tensors).
 class ProductOutput : public Module {
  public:
   /// Whether an output of this kind is one.

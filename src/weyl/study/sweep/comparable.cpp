@@ -52,7 +52,7 @@ std::string measured_text(const SweepRuns& runs, const SweepModel& model) {
     const auto& from = std::get<PropertyOptions>(model.recipe.task.task);
     auto& to = std::get<PropertyOptions>(m.task);
     to.reference = from.reference;
-    to.normalise = from.normalise;
+    to.weights = from.weights;
     to.pooled = from.pooled;
   }
   return "\n" + write_toml([&](Fields& f) { fields(f, m); });
@@ -125,7 +125,7 @@ std::vector<std::string> require_comparable(const SweepRuns& runs, const std::ve
                            sweep_model_name(first), ", but other places or values"));
     }
     const auto* property = std::get_if<PropertyOptions>(&model.recipe.task.task);
-    if (is_in_units_of_training(runs, model) && property->normalise) {
+    if (is_in_units_of_training(runs, model)) {
       const std::string difference = difference_of_split(costs[i].evaluated, costs[0].evaluated, "train");
       require<ConfigError>(difference.empty(), sweep_model_name(model),
                            ": must have the training samples of ", sweep_model_name(first),
