@@ -83,17 +83,18 @@ TEST(MoleculeSets, PredictionsAreMeansOverConformers) {
   }
   write(set + "/split_dict.json", R"({"train": [0, 2], "valid": [3], "test-dev": [1]})");
   write(trained() + "/alone.sdf", conformers(3, 3));
-  const Outcome mean = weyl_program("predict run set --as-is --out mean.safetensors --threads 1", trained());
+  const Outcome mean =
+      weyl_program("predict run set --as-is --dtype float64 --out mean.safetensors --threads 1", trained());
   ASSERT_EQ(mean.code, 0) << mean.err;
-  const Outcome alone =
-      weyl_program("predict run alone.sdf --as-is --out alone.safetensors --threads 1", trained());
+  const Outcome alone = weyl_program(
+      "predict run alone.sdf --as-is --dtype float64 --out alone.safetensors --threads 1", trained());
   ASSERT_EQ(alone.code, 0) << alone.err;
   const auto each = numbers(trained() + "/alone.safetensors", "gap"),
              one = numbers(trained() + "/mean.safetensors", "gap");
   ASSERT_EQ(each.size(), 3);
   ASSERT_EQ(one.size(), 1);
   EXPECT_GT(std::abs(each[0] - each[1]) + std::abs(each[1] - each[2]), 1e-6);  // else a mean says nothing
-  EXPECT_NEAR(one[0], (each[0] + each[1] + each[2]) / 3, 1e-6);
+  EXPECT_NEAR(one[0], (each[0] + each[1] + each[2]) / 3, 1e-9);
   const Outcome frames = weyl_program("predict run set --out mean.extxyz --threads 1", trained());
   EXPECT_EQ(frames.code, 2) << frames.err;
   EXPECT_NE(frames.err.find("predictions go into a .safetensors file"), std::string::npos) << frames.err;
