@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "tests/data/folder.h"
+#include "weyl/carriers/consistency.h"
 #include "weyl/core/check.h"
 #include "weyl/core/tensor_file.h"
 #include "weyl/data/containers/npy.h"
