@@ -1,10 +1,14 @@
 #include "weyl/models/steerable/steerable.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/amin.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/zeros_like.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "weyl/core/check.h"
 #include "weyl/models/steerable/layers.h"
@@ -23,6 +27,21 @@ Tensor concatenated(const Tensor& a, const Tensor& b, const SteerableType& type)
     parts.push_back(at::cat({of(x), of(y)}, 3).flatten(2, 3));
   }
   return at::cat(parts, 2).flatten(1, 2);
+}
+
+/// x (B, C, pixels...) with so many pixels of each channel's least value in the sample on each side of each axis.
+Tensor surrounded(const Tensor& x, const std::vector<int64_t>& margins) {
+  std::vector<int64_t> sides;  // of the last axis first
+  for (auto m = margins.rbegin(); m != margins.rend(); ++m) {
+    sides.insert(sides.end(), 2, *m);
+  }
+  if (std::ranges::all_of(sides, [](int64_t m) { return m == 0; })) {
+    return x;
+  }
+  std::vector<int64_t> axes(margins.size());
+  std::iota(axes.begin(), axes.end(), 2);
+  const Tensor background = x.amin(axes, /*keepdim=*/true);
+  return at::constant_pad_nd(x - background, sides) + background;
 }
 
 /// Pixels along an axis of a square or cube of `typical_nodes`, or as near to it as may be.
@@ -74,6 +93,7 @@ Net::Net(const Options& given, Interface of) : GridModel(std::move(of)), options
     shape.kernel = stage.kernel;
     shape.stride = stage.stride;
     shape.same = stage.same;
+    shape.low_pass = options.low_pass;
     shape.activation = stage.activation;
     stages_.push_back(child("stages." + std::to_string(s), std::make_shared<StageNet>(options, shape)));
     in = type_of_stage(s);
@@ -134,18 +154,22 @@ void Net::build_decoder() {
 Named Net::forward(const Grid& grid) {
   const at::IntArrayRef pixels = grid.values.sizes().slice(2);
   const int64_t least = smallest_side(grid_layers(options, segmentation_));
+  std::vector<int64_t> margins;
   for (const int64_t n : pixels) {
-    require(n >= least, "model input: this net needs ", least, " pixels along each axis at least, got ",
-            pixels);
+    margins.push_back(margin_of(options, segmentation_, n));
+    require(n + 2 * margins.back() >= least, "model input: this net needs ", least - 2 * margins.back(),
+            " pixels along each axis at least, got ", pixels);
   }
-  Tensor x = at::cat({grid.values, at::zeros_like(grid.values)}, 1);
+  Tensor x = surrounded(grid.values, margins);
+  const std::vector<int64_t> sizes = x.sizes().slice(2).vec();
+  x = at::cat({x, at::zeros_like(x)}, 1);
   std::vector<Tensor> skips;
   for (size_t s = 0; s < stages_.size(); ++s) {
     x = (*stages_[s])(x);
     if (segmentation_) {
       skips.push_back(x);
     }
-    x = average_pool(x, options.stages[s].pool);
+    x = average_pool(x, options.stages[s].pool, options.low_pass);
   }
   if (encoder_) {
     x = (*encoder_)(x);
@@ -159,7 +183,10 @@ Named Net::forward(const Grid& grid) {
       skips.pop_back();
     }
   }
-  const Tensor all = segmentation_ ? (*pixels_)(x, pixels) : (*whole_)(x);
+  Tensor all = segmentation_ ? (*pixels_)(x, sizes) : (*whole_)(x);
+  for (size_t axis = 0; segmentation_ && axis < margins.size(); ++axis) {
+    all = all.narrow(static_cast<int64_t>(axis) + 2, margins[axis], pixels[axis]);
+  }
   Named outputs;
   int64_t first = 0;
   for (const auto& q : interface.outputs) {
@@ -213,7 +240,7 @@ Work Net::work() const {
   };
   const int64_t side = std::max(smallest_side(grid_layers(options, segmentation_)), side_of(interface));
   std::vector<double> pixels;  // of each stage before its pooling, which a step of the decoder gives again
-  int64_t n = side;
+  int64_t n = side + 2 * margin_of(options, segmentation_, side);
   Work work;
   for (size_t s = 0; s < stages_.size(); ++s) {
     const Stage& stage = options.stages[s];

@@ -117,7 +117,8 @@ void mark_rounding(std::vector<AuditClaim>& claims, double usual) {
 
 /// What is not claimed, in the auditor's dtype, which is the last, the finest by default: measures and controls.
 void measure_the_rest(Auditor& auditor, const Symmetry& symmetry, Carrier carrier, const Schema& inputs,
-                      const std::string& dtype, AuditReport& report) {
+                      std::span<const Transformation> measured, const std::string& dtype,
+                      AuditReport& report) {
   const auto measure = [&](const Transformation& transformation, const std::string& group) {
     const std::vector<double> errors = auditor.errors(transformation);
     double worst = 0;
@@ -136,6 +137,9 @@ void measure_the_rest(Auditor& auditor, const Symmetry& symmetry, Carrier carrie
       continue;  // it would measure the interpolation of the samples
     }
     measure(transformation_of(claim, inputs), claim.group);
+  }
+  for (const Transformation& transformation : measured) {
+    measure(transformation, transformation.name);
   }
   if (carrier == Carrier::poses && inputs.interface.group != LieGroup::so2) {  // left and right are one there
     measure(right_motions(inputs), "right multiplication");
@@ -204,7 +208,8 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
     }
   }
   mark_rounding(report.claims, options.tolerance_float32);
-  measure_the_rest(auditor, symmetry, carrier, inputs, dtype_name(options.dtypes.back()), report);
+  measure_the_rest(auditor, symmetry, carrier, inputs, options.measured, dtype_name(options.dtypes.back()),
+                   report);
 
   for (size_t i = 0; i < auditor.labels().size(); ++i) {
     if (auditor.absent(i)) {

@@ -326,6 +326,34 @@ Tensor sheared(const Tensor& x, int64_t dimension) {
 
 }  // namespace
 
+Transformation made_anew(std::shared_ptr<const Dataset> data, std::vector<int64_t> rows, bool turned,
+                         double cells, std::string name) {
+  const auto apply = [data = std::move(data), rows = std::move(rows), turned, cells](
+                         const Batch& batch, int64_t, Stream& stream) {
+    const auto B = static_cast<int64_t>(rows.size());
+    const Tensor turns = random_rotations(B, 3, false, stream).linear.contiguous();
+    std::vector<Placement> by(rows.size());
+    for (size_t b = 0; b < by.size(); ++b) {
+      if (turned) {
+        std::copy_n(turns.const_data_ptr<double>() + 9 * b, 9, by[b].rotation.begin());
+      }
+      double square = 0;
+      std::array<double, 3> way{};
+      for (double& x : way) {
+        x = stream.normal();
+        square += x * x;
+      }
+      std::ranges::transform(way, by[b].shift.begin(),
+                             [&](double x) { return cells * x / std::sqrt(square); });
+    }
+    Moved moved{*data->made_anew(rows, by),
+                [](const Named& values, std::span<const Quantity>) { return values; }};
+    moved.batch = to(moved.batch, at::kCPU, std::get<Grid>(batch.input).values.scalar_type());
+    return moved;
+  };
+  return {std::move(name), 0, apply};
+}
+
 Transformation grid_shears(const Schema& schema) {
   return {"shear", 0, [D = schema.interface.dimension](const Batch& batch, int64_t, Stream&) {
             Moved moved{batch, {}};
