@@ -187,6 +187,21 @@ TEST(Recipe, TheResolvedConfigReadsBackToItself) {
   }
 }
 
+/// A model that was saved before there was a margin had none.
+TEST(Recipe, AStoredOneHasTheKeysOfItsTime) {
+  const auto margin = [](const std::string& written) {
+    Recipe recipe = read_stored_recipe("[model]\nsystem = \"steerable\"\n\n[model.steerable]\norders = 3\n" +
+                                           written + "\n[[model.steerable.stages]]\nchannels = 8\n",
+                                       "file");
+    const std::string text = write_toml([&](Fields& f) { fields(f, recipe); });
+    const size_t begin = text.find("\nmargin = ") + 1;
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  EXPECT_EQ(margin(""), "margin = 0");
+  EXPECT_EQ(margin("margin = false\n"), "margin = false");
+  EXPECT_EQ(margin("margin = 3\n"), "margin = 3");
+}
+
 TEST(Recipe, AGroupBringsItsDimension) {
   const TemporaryConfig file("[interface]\ngroup = 'aff2'\noutputs = [{name = 'gap'}]\n[train]\nsteps = 3\n");
   Recipe r = read_recipe(file.path.string());
