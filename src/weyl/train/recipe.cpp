@@ -99,7 +99,7 @@ std::vector<std::string> keys_that_came_later(std::string_view text) {
   const auto part_of = [&](std::string_view table) {  // "" without it
     const size_t begin = text.find(table);
     return begin == std::string_view::npos ? std::string_view()
-                                           : text.substr(begin, text.find("\n[", begin) - begin);
+                                           : text.substr(begin, text.find("\n[", begin + 1) - begin);
   };
   const std::string_view steerable = part_of("\n[model.steerable]\n");
   const bool without = !steerable.empty() && steerable.find("\nmargin = ") == std::string_view::npos;
