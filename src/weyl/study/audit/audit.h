@@ -43,7 +43,9 @@ struct AuditMeasure {
 };
 
 struct AuditReport {
-  bool passed = false;  // whether every claim and every control passed, and at least one of each was judged
+  /// Whether every claim and every control passed, and at least one of each was judged; of a model that claims nothing for
+  /// any input, one control.
+  bool passed = false;
   std::vector<AuditClaim> claims;
   std::vector<AuditControl> controls;  // those that were judged
   std::vector<SkippedControl> skipped;
@@ -103,7 +105,8 @@ constexpr double control_at_least = 1e-4;
 ///            rotations are exact and reflections approximate, a reflection is measured instead
 ///   poses    a right factor for each token, always; a left multiplication, a permutation where not claimed. One right
 ///            factor for all tokens is measured
-///   grids    a shear by whole cells, always; a reflection where none is claimed. Claims are finite, those of
+///   grids    a shear by whole cells, always; a reflection where none is claimed; a quarter turn where nothing is claimed
+///            for any input. Claims are finite, those of
 ///            Model::symmetry_for their shape; rotations by other angles would measure how samples are interpolated
 ///
 /// A control that does not show is skipped, by name, where every sample equals its own image: a planar molecule under

@@ -77,6 +77,9 @@ Transformation grid_shears(const Schema& schema);
 /// For grids: one axis is reversed, then a quarter turn follows that keeps the shape, drawn for each grid.
 Transformation grid_mirrors(const Schema& schema);
 
+/// For grids: quarter turns that keep the shape, drawn for each grid.
+Transformation grid_turns(const Schema& schema);
+
 /// The transformation that a claim is checked with. ShapeError: a claim of a finite group does not name the group.
 Transformation transformation_of(const Claim& claim, const Schema& schema);
 
