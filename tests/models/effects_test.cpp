@@ -233,7 +233,7 @@ TEST(EffectsOfOptions, PlainNetsOnGrids) {
   for (const int64_t dimension : {2, 3}) {
     expect_all_to_act("cnn", grids::CnnOptions{.base = 2}, grids(dimension, Level::graph), grid(dimension));
     grids::UnetOptions o{.base = 2};
-    o.stages.pop_back();
+    o.stages.back().stride = {1};
     expect_all_to_act("unet", o, grids(dimension, Level::node), grid(dimension));
   }
 }

@@ -312,7 +312,7 @@ TEST(WorkOfModels, OfPlainNetsOnGridsIsExact) {
     cnn.stages[1].blocks = 2;
     expect_exact(text("cnn, ", dimension, "-D"), cnn, interface_of_cells(dimension, Level::graph, 11));
     grids::UnetOptions unet{.base = 4};
-    unet.stages.pop_back();
+    unet.stages.back().stride = {1};
     expect_exact(text("unet, ", dimension, "-D"), unet, interface_of_cells(dimension, Level::node, 11));
     unet.residual = unet.deep_supervision = true;
     expect_exact(text("unet, residual, ", dimension, "-D"), unet,

@@ -136,7 +136,6 @@ TEST(PlainTraining, ShapesAreToldApartUprightAndLessWellTurned) {
 TEST(PlainTraining, ShapesAreFoundPixelByPixelWithDeepSupervision) {
   const Segmentation task({.dice = 1});
   grids::UnetOptions options{.base = 6, .deep_supervision = true};
-  options.stages.pop_back();
   const auto model = trained(task, shapes(240, 0, 1), 40, options);
   EXPECT_GT(scored(task, *model, shapes(60, 0, 2), "dice"), 0.9);
 }

@@ -97,7 +97,8 @@ void check(const UnetOptions& options, int64_t dimension) {
 
 void require_effects(const UnetOptions& options, const Interface*) {
   const Conditional conditional[] = {
-      {"deep_supervision", options.stages.size() > 2, "with two stages, whose decoder has one resolution"}};
+      {"deep_supervision", options.stages.size() > 3,
+       "with fewer than four stages: the decoder's lowest resolution is left out"}};
   refuse_unused("model.unet", options, UnetOptions{}, conditional);
 }
 
