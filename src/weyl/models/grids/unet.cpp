@@ -26,14 +26,16 @@ Unet::Unet(const Options& given, const Interface& of) : GridModel(of), options(g
                                                         dimension, NormLaw::instance, options.residual));
   const size_t steps = options.stages.size() - 1;
   for (size_t s = 0; s < steps; ++s) {
+    const auto stride = along_axes(options.stages[s + 1].stride, dimension);
+    up_.push_back(child(text("up.", s), std::make_shared<Upsample>(encoder_->channels(s + 1),
+                                                                   encoder_->channels(s), stride)));
+  }
+  for (size_t s = 0; s < steps; ++s) {
     const int64_t channels = encoder_->channels(s);
-    up_.push_back(child(text("up.", s),
-                        std::make_shared<Upsample>(encoder_->channels(s + 1), channels,
-                                                   along_axes(options.stages[s + 1].stride, dimension))));
-    decoder_.push_back(
-        child(text("decoder.", s),
-              std::make_shared<Block>(2 * channels, channels, along_axes(options.stages[s].kernel, dimension),
-                                      one, NormLaw::instance, /*residual=*/false)));
+    const auto kernel = along_axes(options.stages[s].kernel, dimension);
+    decoder_.push_back(child(text("decoder.", s),
+                             std::make_shared<Block>(2 * channels, channels, kernel, one, NormLaw::instance,
+                                                     /*residual=*/false)));
   }
   const size_t heads = options.deep_supervision && steps > 1 ? steps - 1 : 1;
   for (size_t s = 0; s < heads; ++s) {
