@@ -2,7 +2,9 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/argmax.h>
+#include <ATen/ops/floor_divide.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/one_hot.h>
@@ -13,6 +15,7 @@
 #include <set>
 
 #include "weyl/core/check.h"
+#include "weyl/ops/autograd/full_precision.h"
 #include "weyl/ops/constants.h"
 #include "weyl/tasks/classes.h"
 #include "weyl/tasks/sliding_window.h"
@@ -23,6 +26,21 @@ namespace {
 
 constexpr size_t kCellTerm = 0, kSampleTerm = 1;  // of Segmentation::loss_weights
 
+/// The labels (B, fewer cells...) of a coarser grid of the same extent: of each of its cells that of the cell in its
+/// middle.
+Tensor coarser_labels(const Tensor& target, at::IntArrayRef cells) {
+  Tensor labels = target;
+  for (size_t a = 0; a < cells.size(); ++a) {
+    const auto axis = static_cast<int64_t>(a) + 1;
+    const int64_t fine = target.size(axis), coarse = cells[a];
+    if (coarse != fine) {
+      const Tensor number = at::arange(coarse, target.options());
+      labels = labels.index_select(axis, at::floor_divide((2 * number + 1) * fine, 2 * coarse));
+    }
+  }
+  return labels;
+}
+
 }  // namespace
 
 Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const SegmentationOptions& o,
@@ -31,7 +49,9 @@ Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const Segme
                        "task.segmentation: cross_entropy, focal or dice must have a weight, got none");
   const int64_t B = logits.size(0), K = logits.size(1);
   const Tensor logp = at::log_softmax(logits.reshape({B, K, -1}), 1);
-  const Tensor y = target.reshape({B, 1, -1});
+  const Tensor labels = coarser_labels(target, logits.sizes().slice(2)), y = labels.reshape({B, 1, -1});
+  const double covered =
+      static_cast<double>(target.numel()) / static_cast<double>(std::max<int64_t>(1, labels.numel()));
   const Tensor right = logp.gather(1, y).squeeze(1);  // log p_y, (B, P)
   Tensor loss;
   const auto add = [&](double weight, const Tensor& whole, size_t term) {
@@ -41,9 +61,11 @@ Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const Segme
   if (o.cross_entropy > 0 || o.focal > 0) {
     const Tensor by_class = class_weights(o.class_weights, logits, SegmentationOptions::name_in_config);
     // A batch without a class that has a weight says nothing: 0, not 0 / 0.
-    const auto mean = [&, w = by_class.defined() ? by_class.index_select(0, y.reshape({-1}))
-                                                 : Tensor()](const Tensor& x) {
-      return w.defined() ? (x.reshape({-1}) * w).sum() / weight_of(w) : x.mean();
+    const auto weights = [&](const Tensor& of) { return by_class.index_select(0, of.reshape({-1})); };
+    const auto mean = [&](const Tensor& x) {
+      return by_class.defined()
+                 ? covered * (x.reshape({-1}) * weights(labels)).sum() / weight_of(weights(target))
+                 : x.mean();
     };
     if (o.cross_entropy > 0) {
       add(o.cross_entropy, mean(-right), kCellTerm);
@@ -281,9 +303,18 @@ std::vector<Tensor> Segmentation::loss_weights(const Batch& batch, const Interfa
 
 Step Segmentation::step(Model& model, const Batch& batch, const LossShares& shares) const {
   if (model.training()) {
-    const Tensor logits = logits_of(model(grid_of(batch.input)), kSegmentation);
+    const Named outputs = model(grid_of(batch.input));
+    const Tensor logits = logits_of(outputs, kSegmentation);
     const Tensor target = target_of(batch, kMaskLabel, logits, kSegmentation, /*prepared=*/true);
-    return {segmentation_loss(logits, target, options_, shares), {}};
+    Tensor loss = segmentation_loss(logits, target, options_, shares);
+    double weight = 1, all = 1;
+    for (int64_t step = 1; outputs.contains(coarser_output(kClassLogits, step)); ++step) {
+      const Tensor coarser = widened(outputs.at(coarser_output(kClassLogits, step)));
+      weight /= 2;
+      all += weight;
+      loss = loss + weight * segmentation_loss(coarser, target, options_, shares);
+    }
+    return {all > 1 ? loss / all : loss, {}};
   }
   Named predictions = predict(model, batch);
   const Tensor logits = predictions.at(kClassProbabilities).clamp_min(kLeastProbability).log();

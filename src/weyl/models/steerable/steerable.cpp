@@ -29,6 +29,7 @@ Tensor concatenated(const Tensor& a, const Tensor& b, const SteerableType& type)
   return at::cat(parts, 2).flatten(1, 2);
 }
 
+<<<<<<< HEAD
 /// x (B, C, pixels...) with so many pixels of each channel's least value in the sample on each side of each axis.
 Tensor surrounded(const Tensor& x, const std::vector<int64_t>& margins) {
   std::vector<int64_t> sides;  // of the last axis first
@@ -49,6 +50,8 @@ int64_t side_of(const Interface& interface) {
   return std::llround(std::pow(interface.typical_nodes, 1 / static_cast<double>(interface.dimension)));
 }
 
+=======
+>>>>>>> nets40
 SteerableType doubled(SteerableType type) {
   for (int64_t& c : type.channels) {
     c *= 2;
@@ -59,24 +62,11 @@ SteerableType doubled(SteerableType type) {
 }  // namespace
 
 Net::Net(const Options& given, Interface of) : GridModel(std::move(of)), options(given) {
-  require<ConfigError>(!interface.outputs.empty(), "steerable: the interface must have outputs, got none");
-  const Level level = interface.outputs.front().level;
-  segmentation_ = level == Level::node;
+  const bool masks = !interface.outputs.empty() && interface.outputs.front().level == Level::node;
+  outputs_ = channels_out("steerable", masks ? Level::node : Level::graph);
+  segmentation_ = masks;
   check(options, interface.dimension, segmentation_);
-  for (const auto& q : interface.outputs) {
-    require<ConfigError>(
-        q.kind == Kind::scalar && (q.level == Level::node || q.level == Level::graph) && q.level == level,
-        "steerable: output '", q.name, "' (", level_names[static_cast<int>(q.level)], " ",
-        kind_names[static_cast<int>(q.kind)],
-        ") is not one that this system gives: scalars of nodes, or scalars of graphs, are");
-    outputs_ += q.channels;
-  }
-  int64_t channels = 0;
-  for (const auto& q : interface.features) {
-    channels += q.channels;
-  }
-  require<ConfigError>(channels > 0, "steerable: the interface must have features, got none");
-  SteerableType in{interface.dimension, {channels}};
+  SteerableType in{interface.dimension, {channels_in("steerable")}};
   for (size_t s = 0; s < options.stages.size(); ++s) {
     const Stage& stage = options.stages[s];
     const std::string where = "model.steerable.stages[" + std::to_string(s) + "]";
@@ -183,6 +173,7 @@ Named Net::forward(const Grid& grid) {
       skips.pop_back();
     }
   }
+<<<<<<< HEAD
   Tensor all = segmentation_ ? (*pixels_)(x, sizes) : (*whole_)(x);
   for (size_t axis = 0; segmentation_ && axis < margins.size(); ++axis) {
     all = all.narrow(static_cast<int64_t>(axis) + 2, margins[axis], pixels[axis]);
@@ -194,6 +185,10 @@ Named Net::forward(const Grid& grid) {
     first += q.channels;
   }
   return outputs;
+=======
+  const Tensor all = segmentation_ ? (*pixels_)(x, pixels) : (*whole_)(x);
+  return by_name(all);
+>>>>>>> nets40
 }
 
 Symmetry Net::claims(std::span<const int64_t> pixels, std::span<const double> spacing) const {
@@ -216,7 +211,7 @@ Symmetry Net::claims(std::span<const int64_t> pixels, std::span<const double> sp
 }
 
 Symmetry Net::symmetry() const {
-  const int64_t D = interface.dimension, side = side_of(interface);
+  const int64_t D = interface.dimension, side = typical_side();
   Symmetry symmetry = claims(std::vector<int64_t>(static_cast<size_t>(D), side), {});
   if (std::pow(static_cast<double>(side), static_cast<double>(D)) != interface.typical_nodes) {
     symmetry.exact.clear();
@@ -238,7 +233,7 @@ Work Net::work() const {
   const auto volume = [&](int64_t n) {
     return std::pow(static_cast<double>(n), static_cast<double>(interface.dimension));
   };
-  const int64_t side = std::max(smallest_side(grid_layers(options, segmentation_)), side_of(interface));
+  const int64_t side = std::max(smallest_side(grid_layers(options, segmentation_)), typical_side());
   std::vector<double> pixels;  // of each stage before its pooling, which a step of the decoder gives again
   int64_t n = side + 2 * margin_of(options, segmentation_, side);
   Work work;

@@ -44,7 +44,9 @@ struct AuditMeasure {
 };
 
 struct AuditReport {
-  bool passed = false;  // whether every claim and every control passed, and at least one of each was judged
+  /// Whether every claim and every control passed, and at least one of each was judged; of a model that claims nothing for
+  /// any input, one control.
+  bool passed = false;
   std::vector<AuditClaim> claims;
   std::vector<AuditControl> controls;  // those that were judged
   std::vector<SkippedControl> skipped;
@@ -105,9 +107,15 @@ constexpr double control_at_least = 1e-4;
 ///            rotations are exact and reflections approximate, a reflection is measured instead
 ///   poses    a right factor for each token, always; a left multiplication, a permutation where not claimed. One right
 ///            factor for all tokens is measured
+<<<<<<< HEAD
 ///   grids    a shear by whole cells, always; a reflection where none is claimed. Claims are finite, those of
 ///            Model::symmetry_for their shape; rotations by other angles would measure how samples are interpolated, but
 ///            where the set makes them anew (`measured`, by `made_anew`)
+=======
+///   grids    a shear by whole cells, always; a reflection where none is claimed; a quarter turn where nothing is claimed
+///            for any input. Claims are finite, those of
+///            Model::symmetry_for their shape; rotations by other angles would measure how samples are interpolated
+>>>>>>> nets40
 ///
 /// A control that does not show is skipped, by name, where every sample equals its own image: a planar molecule under
 /// a reflection. An audit in which every control was skipped has not passed.

@@ -372,17 +372,32 @@ Transformation grid_shears(const Schema& schema) {
           }};
 }
 
-Transformation grid_mirrors(const Schema& schema) {
+namespace {
+
+/// R, mirrored R diag(-1, 1, ..), with a quarter turn R that keeps the shape, drawn for each grid.
+Transformation quarter_turns(std::string name, const Schema& schema, bool mirrored) {
   const int64_t D = schema.interface.dimension;
-  return moving("reflection", 0, schema, [D](const Batch& batch, int64_t, Stream& stream) {
+  return moving(std::move(name), 0, schema, [D, mirrored](const Batch& batch, int64_t, Stream& stream) {
     const int64_t B = batch.count();
     Tensor linear = at::empty({B, D, D}, at::kDouble);
     for (int64_t b = 0; b < B; ++b) {
       draw_quarter_turns(std::get<Grid>(batch.input), false, stream, linear.data_ptr<double>() + b * D * D);
     }
-    linear.select(2, 0).mul_(-1);  // R diag(-1, 1, ..)
+    if (mirrored) {
+      linear.select(2, 0).mul_(-1);
+    }
     return Motions{linear, {}};
   });
+}
+
+}  // namespace
+
+Transformation grid_mirrors(const Schema& schema) {
+  return quarter_turns("reflection", schema, true);
+}
+
+Transformation grid_turns(const Schema& schema) {
+  return quarter_turns("quarter turn", schema, false);
 }
 
 Transformation transformation_of(const Claim& claim, const Schema& schema) {
