@@ -66,23 +66,30 @@ def row_of(data, number):
     }
     if "y_relaxed" in fields:
         row["energy"] = float(fields["y_relaxed"])
+        if not np.isfinite(row["energy"]):
+            raise ValueError(f"y_relaxed must be finite, is {row['energy']}")
     if "sid" in fields:
         row["key_value_pairs"]["sid"] = str(fields["sid"])
     return row
 
 
 def packed(value):
-    return zlib.compress(json.dumps(value, separators=(",", ":")).encode())
+    return zlib.compress(json.dumps(value, separators=(",", ":"), allow_nan=False).encode())
 
 
 def rows_in(path):
-    """The structures of a file: the values of the keys 0, 1, 2 ..."""
+    """The structures of a file: the values of the keys 0, 1, 2 ..., of which none may be missing."""
     with lmdb.open(str(path), subdir=False, readonly=True, lock=False, readahead=False) as file:
         with file.begin() as reading:
-            number = 0
-            while (value := reading.get(str(number).encode())) is not None:
-                yield number, pickle.loads(value)
-                number += 1
+            numbers = {int(key) for key in reading.cursor().iternext(values=False) if key.isdigit()}
+            said = reading.get(b"length")
+            count = len(numbers) if said is None else int(pickle.loads(said))
+            lacking = set(range(count)) - numbers
+            if lacking or len(numbers) > count:
+                raise SystemExit(f"{path}: must hold the keys 0 .. {count - 1} of its structures, holds {len(numbers)}"
+                                 + (f" and not {min(lacking)}" if lacking else ""))
+            for number in range(count):
+                yield number, pickle.loads(reading.get(str(number).encode()))
 
 
 def export(inputs, output):

@@ -54,6 +54,25 @@ TEST(NewConfig, OfAFolderWithSplitsOfAllFramesThatLackForces) {
   has_not(config, "fractions =");
 }
 
+// Folders of published sets, whose splits are lists of their own, and slabs, which no potential is learned from.
+TEST(NewConfig, OfSetsOfMoleculesAndOfSlabs) {
+  const std::string folder = scratch("new-config-sets");
+  const std::string gaps = trained(folder, fixtures + "molecules/pcqm4mv2");
+  has(gaps, "set = \"pcqm4mv2\"");
+  has(gaps, "targets = [\"gap\"]");
+  has(gaps, "elements = [\"C\", \"N\", \"O\", \"F\", \"Cl\"]");
+  const std::string molecules = trained(folder, fixtures + "molecules/molecule3d");
+  has(molecules, "set = \"molecule3d\"");
+  has(molecules, "targets = [\"homolumogap\"]");
+  fs::create_directories(folder + "/slabs");
+  for (const char* split : {"train", "valid"}) {
+    fs::copy_file(fixtures + "molecules/oc20/slabs.extxyz", folder + "/slabs/" + split + ".extxyz");
+  }
+  const std::string slabs = trained(folder, "slabs");
+  has(slabs, "set = \"oc20\"");
+  has(slabs, "target = \"energy\"");
+}
+
 TEST(NewConfig, OfPeriodicFramesIsTorchMdNets) {
   const std::string folder = scratch("new-config-periodic");
   auto frames = atoms::frames(24, 1);

@@ -162,7 +162,7 @@ TEST_F(Formats, AreAllNamedWhereAPathIsOfNone) {
   EXPECT_EQ(message_of<DataError>([&] { open_file(path, {}); }),
             path +
                 ": must be point clouds (.ply, .npz), frames of atoms (.xyz, .extxyz, .sdf, .sd, .mol, .npz, "
-                ".aselmdb, .lmdb, .tar, DeePMD), particles "
+                ".aselmdb, .lmdb, .tar, DeePMD, PCQM4Mv2, Molecule3D), particles "
                 "(.safetensors), rigid bodies (.safetensors), tensors (.safetensors), volumes (.nii, "
                 ".nii.gz), shapes (.h5, .off), poses "
                 "(.txt, .csv, .tum, .kitti), CIFAR-10 (.bin), digits (.amat, IDX), images (.png, .jpg, .bmp) "

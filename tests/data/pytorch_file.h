@@ -16,6 +16,11 @@ namespace weyl {
 /// `open`, keys and values, `close`.
 class PytorchFile {
  public:
+  /// Opcodes as they are.
+  PytorchFile& put(const std::string& opcodes) {
+    pickle_ += opcodes;
+    return *this;
+  }
   PytorchFile& open() { return put("}("); }
   PytorchFile& close() { return put("u"); }
   PytorchFile& empty_list() { return put("]"); }
@@ -84,10 +89,6 @@ class PytorchFile {
   }
 
  private:
-  PytorchFile& put(const std::string& opcodes) {
-    pickle_ += opcodes;
-    return *this;
-  }
   PytorchFile& little(uint32_t value) {
     for (int shift = 0; shift < 32; shift += 8) {
       pickle_ += static_cast<char>(value >> shift & 0xff);

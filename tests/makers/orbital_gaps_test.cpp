@@ -65,7 +65,7 @@ void expect_molecule3d(const std::string& folder) {
   const auto frames = frames_of(*open_molecule3d(folder));
   ASSERT_EQ(frames.size(), 8);
   std::set<std::vector<int>> train, others;
-  const SplitLists lists = read_split_lists(folder + "/scaffold_split_inds.json");
+  const SplitLists lists = read_split_lists(folder + "/scaffold_split_inds.json", {"train", "valid", "test"});
   size_t listed = 0;
   for (const auto& [name, samples] : lists) {
     listed += samples.size();
@@ -126,6 +126,13 @@ TEST_F(Conformers, OfATable) {
   EXPECT_EQ(frames[0].bonds, (std::vector<Bond>{{0, 1, 1}, {1, 2, 1}}));
   EXPECT_EQ(frames.back().numbers, (std::vector{11, 6, 6, 8, 8}));
   EXPECT_EQ(std::get<Integers>(frames.back().column("formal_charges")->values), (Integers{1, 0, 0, 0, -1}));
+  // Sodium is beside acetate, not in it.
+  const auto& salt = frames.back().positions;
+  for (size_t atom = 1; atom < 5; ++atom) {
+    EXPECT_GE(
+        std::hypot(salt[3 * atom] - salt[0], salt[3 * atom + 1] - salt[1], salt[3 * atom + 2] - salt[2]),
+        2.9);
+  }
   // Parts, made by themselves and by any number of threads, are the whole.
   make({.first = 0, .count = 1, .threads = 2}, "parts");
   make({.first = 1, .count = 2}, "parts");

@@ -284,6 +284,15 @@ TEST(Property, AveragesOverConformers) {
   const Tensor all = at::stack({points.positions + 5, points.positions * -3, points.positions}, 1);
   batch.labels["conformers"] = all;
   EXPECT_TRUE(at::allclose(mean_over_conformers(batch, spread_about), spread * (11. / 3)));
+  // Of fewer conformers each counts once, however often it comes again, in each molecule for itself.
+  batch.labels["conformers"] = at::stack({all.select(1, 0), all.select(1, 1), all.select(1, 0)}, 1);
+  EXPECT_TRUE(at::allclose(mean_over_conformers(batch, spread_about), spread * 5));
+  const int64_t other = points.graphs.offsets[1];
+  batch.labels["conformers"].slice(0, other).copy_(all.slice(0, other));
+  const Tensor mixed = mean_over_conformers(batch, spread_about);
+  EXPECT_TRUE(at::allclose(mixed.slice(0, 0, 1), spread.slice(0, 0, 1) * 5));
+  EXPECT_TRUE(at::allclose(mixed.slice(0, 1), spread.slice(0, 1) * (11. / 3)));
+  batch.labels["conformers"] = all;
   Property task(of({"gap"}));
   task.fit(*data);
   FirstCoordinate model(task.interface(molecules()));  // which sees centroids alone

@@ -33,12 +33,13 @@ inline std::string parts_folder(const std::string& folder) {
 }
 
 /// Makes the samples make(split, index) of all splits on `threads` threads (run_samples), then writes
-/// `<folder>/<split>.safetensors` for each split of nonzero size by write(samples, split, path). Nothing is written
+/// `<folder>/<split><ending>` for each split of nonzero size by write(samples, split, path). Nothing is written
 /// before all are made. False when stopped. ConfigError in the name of `maker`: all counts are 0, or a file is there
 /// already (NewFiles).
 template <class Make, class Write>
 bool make_split_files(const char* maker, const SplitCounts& counts, const std::string& folder,
-                      int64_t threads, const JobHooks& hooks, const Make& make, const Write& write) {
+                      int64_t threads, const JobHooks& hooks, const Make& make, const Write& write,
+                      const std::string& ending = ".safetensors") {
   using Sample = std::invoke_result_t<Make, const char*, int64_t>;
   NewFiles files;
   std::vector<const char*> splits;
@@ -47,7 +48,7 @@ bool make_split_files(const char* maker, const SplitCounts& counts, const std::s
   for (const auto& [split, count] :
        {std::pair{"train", counts.train}, {"valid", counts.valid}, {"test", counts.test}}) {
     if (count > 0) {
-      files.add_split(folder, split);
+      files.add_split(folder, split, ending);
       splits.push_back(split);
       firsts.push_back(total);
       total += count;

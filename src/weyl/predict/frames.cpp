@@ -11,6 +11,7 @@
 #include "weyl/data/atoms/extended_xyz.h"
 #include "weyl/data/atoms/frame_checks.h"
 #include "weyl/data/atoms/frame_collector.h"
+#include "weyl/data/atoms/molecular_graph.h"
 #include "weyl/data/atoms/oc20.h"
 #include "weyl/data/atoms/potential_keys.h"
 #include "weyl/data/atoms/stress_tensor.h"
@@ -113,7 +114,12 @@ void put(AtomsFrame& frame, const Written& what, const Tensor& values, int64_t b
   frame.set(FrameValue{name, count == 1 ? std::vector<int64_t>{} : std::vector{count}, std::move(all)});
 }
 
-/// What frames can tell a model: elements, places, cells, and numbers and states of whole frames.
+bool is_graph_feature(const Quantity& q) {
+  const auto all = graph_features();
+  return std::ranges::find(all, q) != all.end();
+}
+
+/// What frames can tell a model: elements, places, cells, numbers and states of whole frames, and bonds.
 void require_of_frames(const Predictor& predictor, const FrameLayout& layout) {
   const Interface& interface = predictor.interface();
   require<ConfigError>(
@@ -121,9 +127,10 @@ void require_of_frames(const Predictor& predictor, const FrameLayout& layout) {
       "frames of atoms need a model of points whose types are elements; give a .safetensors file");
   for (const Quantity& q : interface.features) {
     const bool state = std::ranges::find(layout.states, q.name, &FrameState::key) != layout.states.end();
-    require<ConfigError>(state || (q.level == Level::graph && q.kind == Kind::scalar && q.channels == 1),
-                         "frames of atoms cannot tell the model its feature '", q.name,
-                         "'; give a .safetensors file");
+    const bool of_bonds = layout.graph && is_graph_feature(q);
+    require<ConfigError>(
+        state || of_bonds || (q.level == Level::graph && q.kind == Kind::scalar && q.channels == 1),
+        "frames of atoms cannot tell the model its feature '", q.name, "'; give a .safetensors file");
   }
 }
 
@@ -154,6 +161,7 @@ class WaitingFrames {
     const std::string where = reader_.where();
     if (slab_options_ != nullptr) {
       slabs_.push_back(slab_of(frame, reader_));
+      require_elements(slabs_.back(), predictor_.interface(), where);
     } else {
       collector_.add(frame);
     }
@@ -163,15 +171,15 @@ class WaitingFrames {
                        ": must be in the units of the frames before it: one file has one unit for all");
     units_ = units;
     written_ = std::move(columns);
-    atoms_ += frame.size();
+    tokens_ += tokens_of(frame);
     frames_.push_back(frame);
     wheres_.push_back(where);
   }
   /// Whether a frame may wait with the others; alone it always may.
   bool has_room_for(const AtomsFrame& frame) const {
     const PredictorOptions& most = predictor_.options();
-    return frames_.empty() ||
-           (static_cast<int64_t>(frames_.size()) < most.batch && atoms_ + frame.size() <= most.batch_tokens);
+    return frames_.empty() || (static_cast<int64_t>(frames_.size()) < most.batch &&
+                               tokens_ + tokens_of(frame) <= most.batch_tokens);
   }
   int64_t size() const { return static_cast<int64_t>(frames_.size()); }
   /// What is to be said of all frames at the end; empty: nothing.
@@ -220,10 +228,15 @@ class WaitingFrames {
     frames_.clear();
     slabs_.clear();
     wheres_.clear();
-    atoms_ = 0;
+    tokens_ = 0;
   }
 
  private:
+  /// Its atoms, and the images of a slab.
+  int64_t tokens_of(const AtomsFrame& frame) const {
+    return slab_options_ == nullptr ? frame.size()
+                                    : slab_tokens(slab_of(frame, reader_), slab_options_->image_radius);
+  }
   FrameCollector::Frames take_slabs() const {
     Schema schema;
     schema.interface = predictor_.interface();
@@ -270,7 +283,7 @@ class WaitingFrames {
   std::vector<Written> written_;
   std::vector<AtomsFrame> frames_;
   std::vector<std::string> wheres_;
-  int64_t atoms_ = 0;
+  int64_t tokens_ = 0;  // of the frames that wait
 };
 
 /// A layout of the units alone that overrides say: the others are those of the files that the model was trained on.

@@ -272,6 +272,16 @@ Recipe with_data_keys(const Subject& subject, const std::vector<std::string>& ov
 
 namespace {
 
+/// Which label the samples lack that a task does not measure without; empty: none.
+std::string lacks(const Task& task, const Dataset& data) {
+  try {
+    require_labels(task, data.schema(), true);
+  } catch (const DataError& error) {
+    return error.what();
+  }
+  return "";
+}
+
 /// Whether a folder has splits, not one set of samples that is taken for testing.
 bool has_splits(const std::string& folder, const Splits& splits) {
   const auto some = [](const auto& split) { return split != nullptr && split->size() > 0; };
@@ -285,7 +295,7 @@ bool has_splits(const std::string& folder, const Splits& splits) {
 
 std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string& path,
                                          const std::string& split, Keep keep,
-                                         const std::vector<std::string>& keys) {
+                                         const std::vector<std::string>& keys, const Task* task) {
   const auto require_splits = [&](bool there) {
     require<ConfigError>(split.empty() || there, path,
                          ": must have splits of its own for --split, but is one set of samples, which is "
@@ -313,13 +323,21 @@ std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string
   if (name == any_split && chosen == nullptr) {
     chosen = splits.valid != nullptr ? splits.valid : splits.train;
   }
-  std::string there;
-  for (const auto& [of, part] :
-       {std::pair{"train", splits.train}, {"valid", splits.valid}, {"test", splits.test}}) {
-    there += part == nullptr ? "" : text(there.empty() ? "" : ", ", "--split ", of);
-  }
+  const auto there = [&](const auto& holds) {
+    std::string names;
+    for (const auto& [of, part] :
+         {std::pair{"train", splits.train}, {"valid", splits.valid}, {"test", splits.test}}) {
+      names += part == nullptr || !holds(*part) ? "" : text(names.empty() ? "" : ", ", "--split ", of);
+    }
+    return names;
+  };
+  const std::string all = there([](const Dataset&) { return true; });
   require<DataError>(chosen != nullptr, path.empty() ? "the data set" : path, ": must have a ", name,
-                     " split, but has none; there is ", there.empty() ? "no split at all" : there);
+                     " split, but has none; there is ", all.empty() ? "no split at all" : all);
+  if (const std::string wrong = task == nullptr ? "" : lacks(*task, *chosen); !wrong.empty()) {
+    const std::string others = there([&](const Dataset& part) { return lacks(*task, part).empty(); });
+    throw DataError(text(wrong, others.empty() ? "" : "; its labels are in ", others));
+  }
   return chosen;
 }
 

@@ -71,10 +71,12 @@ constexpr const char* any_split = "any";
 /// Opens a split of the data set in `path`, a folder with splits; a file, or a folder without, is used with all its
 /// samples. With an empty `path` it is the recipe's data set. `split` empty: the test split; any_split: where there is none,
 /// that of validation or training. DataError: the split is absent. ConfigError: a split is named, and what is at `path` has
-/// none; there are keys (those of with_data_keys), and the data set does not read what is at `path`.
+/// none; there are keys (those of with_data_keys), and the data set does not read what is at `path`. `task`: DataError also
+/// where a split lacks labels that it does not measure without; it names the splits that have them.
 std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string& path,
                                          const std::string& split, Keep keep = Keep::in_memory,
-                                         const std::vector<std::string>& keys = {});
+                                         const std::vector<std::string>& keys = {},
+                                         const Task* task = nullptr);
 
 /// Opens a file or folder of inputs, which need no labels. DataError: it does not exist, or does not hold what the
 /// model takes. ConfigError: keys, as in open_data.

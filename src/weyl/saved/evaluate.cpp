@@ -140,6 +140,24 @@ std::string measured_without(const Quantity& label, const Schema& data, const st
       find_quantity(data.labels, label.name) == nullptr ? also_in_files(data, "; its files also have ") : "");
 }
 
+std::optional<Quantity> label_missed(const Task& task, const Dataset& data) {
+  const Schema& schema = data.schema();
+  std::vector<Quantity> there;
+  for (const Quantity& label : task.labels()) {
+    if (find_quantity(schema.labels, label.name) != nullptr) {
+      there.push_back(label);
+    } else if (!task.measures_without(label) && !schema.left_out.contains(label.name)) {
+      return label;
+    }
+  }
+  for (const LabelCount& count : counted(there, data)) {
+    if (count.known == 0 && !task.measures_without(count.label)) {
+      return count.label;
+    }
+  }
+  return std::nullopt;
+}
+
 std::vector<Quantity> labels_to_measure_without(const Task& task, const Dataset& data,
                                                 const std::string& what) {
   require_named(task, data, what, true);

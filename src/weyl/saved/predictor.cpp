@@ -16,6 +16,7 @@
 #include "weyl/core/check.h"
 #include "weyl/saved/each_batch.h"
 #include "weyl/saved/ensemble.h"
+#include "weyl/tasks/conformers.h"
 
 namespace weyl {
 namespace {
@@ -38,6 +39,25 @@ void require_apart(const Input& input, const Interface& interface) {
   if (const auto* points = std::get_if<Points>(&input)) {
     const std::string coincident = coincident_atoms(*points, interface);
     require(coincident.empty(), "model input: ", coincident);
+  }
+}
+
+/// The places that nodes are moved to keep the digits of the data: what rounding to the model's dtype took off the input is no
+/// motion. So an atom that stays, stays where it was.
+void give_back_rounding(Named& values, std::span<const Quantity> outputs, const Input& input,
+                        const Input& rounded, const Shift& shift) {
+  const auto *given = std::get_if<Points>(&input), *seen = std::get_if<Points>(&rounded);
+  if (seen == nullptr || !seen->placed || seen->positions.scalar_type() == at::kDouble) {
+    return;
+  }
+  const auto wide = [](const Tensor& places) { return places.detach().to(at::kCPU, at::kDouble); };
+  Tensor off = wide(given->positions) - wide(seen->positions);
+  off = shift.none() ? off : off + shift.nodes;
+  for (const Quantity& q : outputs) {
+    if (const auto value = values.find(q.name);
+        value != values.end() && q.level == Level::node && q.kind == Kind::vector && q.role == Role::point) {
+      value->second = value->second.to(at::kDouble) + off.unsqueeze(1).to(value->second.device());
+    }
   }
 }
 
@@ -134,13 +154,25 @@ std::optional<double> Predictor::reach() const {
 }
 
 Named Predictor::operator()(const Input& input, const Asked& asked) const {
+  return predicted(input, {}, asked);
+}
+
+Named Predictor::operator()(const Batch& batch) const {
+  Named conformers;
+  if (const auto found = batch.labels.find(conformers_label); found != batch.labels.end()) {
+    conformers.insert(*found);
+  }
+  return predicted(batch.input, conformers, {});
+}
+
+Named Predictor::predicted(const Input& input, const Named& labels, const Asked& asked) const {
   if (others_.empty()) {
-    return alone(input, {}, asked);
+    return alone(input, labels, asked);
   }
   const at::NoGradGuard no_grad;
-  std::vector<Named> members{alone(input, {}, asked)};
+  std::vector<Named> members{alone(input, labels, asked)};
   for (const Predictor& other : others_) {
-    members.push_back(other.alone(input, {}, asked));
+    members.push_back(other.alone(input, labels, asked));
   }
   return ensemble_predictions(members, own_outputs(asked));
 }
@@ -158,7 +190,10 @@ Named Predictor::alone(const Input& input, const Named& labels, const Asked& ask
   const Input ready = placed(input, shift, here ? at::Device(at::kCPU) : model().device());
   const Named values =
       task() != nullptr ? task()->predict_asked(model(), {ready, labels}, asked) : model()(ready);
-  return shifted(values, own_outputs(asked), shift.back(), ready);
+  const std::vector<Quantity> outputs = own_outputs(asked);
+  Named moved = shifted(values, outputs, shift.back(), ready);
+  give_back_rounding(moved, outputs, input, ready, shift);
+  return moved;
 }
 
 Shift Predictor::shift_of(const Input& input) const {

@@ -79,6 +79,10 @@ class Predictor {
   /// moved back in float64. `asked`: what the predictions hold beside `outputs`, which a model without a task cannot give.
   Named operator()(const Input& input, const Asked& asked = {}) const;
 
+  /// The same for a batch of data. Where they have several places of each molecule (the label `conformers`), a task gives the
+  /// mean over them that it has in training and evaluation.
+  Named operator()(const Batch& batch) const;
+
   /// The predictions of this model without those joined to it. The task sees the labels: a task that goes step by step
   /// then goes at least as many steps as the labels have.
   Named as_far_as_labels(const Batch& batch) const;
@@ -109,6 +113,7 @@ class Predictor {
                       const PredictorCalls& calls = {}) const;
 
  private:
+  Named predicted(const Input& input, const Named& labels, const Asked& asked) const;
   // Without the others.
   Named alone(const Input& input, const Named& labels, const Asked& asked) const;
   std::vector<Quantity> own_outputs(const Asked& asked) const;

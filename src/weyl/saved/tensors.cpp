@@ -81,7 +81,7 @@ void PredictionTensors::add(const Named& predictions) {
 int64_t PredictionTensors::add_all(const std::shared_ptr<const Dataset>& data, const std::string& where,
                                    std::string_view gradient, const PredictorCalls& calls) {
   const auto use = [&](const Batch& batch) {
-    add(predictor_(batch.input));
+    add(predictor_(batch));
     if (!gradient.empty()) {
       parts_["gradient"].push_back(predictor_.gradient(batch.input, gradient));
     }

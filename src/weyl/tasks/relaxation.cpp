@@ -222,9 +222,9 @@ void Relaxation::fit(const Dataset& train) {
   if (moves()) {
     const double square = ways / std::max(components, 1.0);
     require<DataError>(
-        std::isfinite(square) && square > 0,
+        std::isfinite(square) && (square > 0 || !options_.normalise),
         "task relaxation: the mean square of the displacements of free nodes must be positive on "
-        "the training set, got ",
+        "the training set to be its unit (task.relaxation.normalise), got ",
         square);
     length_ = options_.normalise ? std::sqrt(square) : 1;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <fstream>
 #include <limits>
 #include <random>
 
@@ -269,6 +270,24 @@ TEST(ExtendedXyz, StreamsAFrameAtATime) {
   }
   EXPECT_EQ(frame.positions, (Reals{0, 0, 0.25, 0, 0, 1}));
   EXPECT_EQ(reader.where(), "endless.xyz: frame 100000, line 399997");
+}
+
+// From the middle of a file nobody knows the number of a line: messages count from the byte.
+TEST(TextLines, NameTheByteThatTheyWentTo) {
+  const Folder folder;
+  std::ofstream(folder / "f") << "a\nbc\nd\ne\n";
+  TextLines lines(open_bytes(folder / "f"), "f");
+  const auto place = [&] { return message_of<DataError>([&] { lines.check(false, "wrong"); }); };
+  lines.next();
+  EXPECT_EQ(place(), "f: line 1: wrong");
+  lines.next();
+  lines.go_to(5);
+  ASSERT_TRUE(lines.next() && lines.next());
+  EXPECT_EQ(lines.line(), "e");
+  EXPECT_EQ(place(), "f: from byte 5, line 2: wrong");
+  lines.go_to(0);
+  ASSERT_TRUE(lines.next_frame());
+  EXPECT_EQ(place(), "f: frame 1, line 1: wrong");
 }
 
 TEST(TextLines, ALineHasItsLimit) {

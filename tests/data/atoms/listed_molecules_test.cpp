@@ -81,6 +81,67 @@ TEST(ListedMolecules, ConformersAreDrawnForEachEpoch) {
   EXPECT_EQ(all, (std::set<int64_t>{0, 1, 2}));
 }
 
+/// Three conformers stand in five places: each is drawn as often as the others.
+TEST(ListedMolecules, ConformersAreDrawnAlike) {
+  const Splits splits = open_splits({Pcqm4mv2DataOptions{.path = fixtures + "pcqm4mv2", .conformers = 5}});
+  const std::vector<int64_t> second{1};
+  std::vector<int> drawn(3, 0);
+  for (int64_t epoch = 0; epoch < 600; ++epoch) {
+    const Batch batch = splits.train->augmented(second, second, {7, epoch});
+    for (int64_t c = 0; c < 3; ++c) {
+      drawn[static_cast<size_t>(c)] +=
+          at::equal(points_of(batch).positions, batch.labels.at("conformers").select(1, c)) ? 1 : 0;
+    }
+  }
+  for (const int count : drawn) {
+    EXPECT_NEAR(count, 200, 30);  // of shares of 2/5 and 1/5 they would be 240 and 120
+  }
+}
+
+/// A copy of the files of PCQM4Mv2 with other lists of samples.
+void copy_with_lists(const Folder& folder, const std::string& lists) {
+  for (const auto& entry : std::filesystem::directory_iterator(fixtures + "pcqm4mv2")) {
+    if (!entry.path().filename().string().starts_with("split_dict")) {
+      std::filesystem::copy(entry.path(), folder / entry.path().filename().string());
+    }
+  }
+  std::ofstream(folder / "split_dict.json") << lists;
+}
+
+TEST(ListedMolecules, ASplitWithoutConformersIsLeftOutWithAWarning) {
+  const Folder folder;
+  copy_with_lists(folder, R"({"train": [0, 1, 2], "valid": [3], "test-dev": [4]})");
+  std::string sdf = contents_of(folder / "conformers.sdf");
+  sdf.resize(sdf.rfind("$$$$", sdf.size() - 3 * 5));
+  const std::string four = sdf.substr(0, sdf.find(">  <idx>  (11)"));
+  std::ofstream(folder / "conformers.sdf") << four.substr(0, four.rfind("$$$$") + 5);
+  Pcqm4mv2DataOptions o{.path = folder.path(), .conformers = 3};
+  const Splits splits = open_splits({o});
+  EXPECT_EQ(splits.test, nullptr);
+  ASSERT_TRUE(splits.train && splits.valid);
+  ASSERT_FALSE(splits.train->schema().warnings.empty());
+  EXPECT_EQ(
+      splits.train->schema().warnings.back(),
+      folder.path() +
+          ": the split test-dev is left out, because there are no conformers of it: they end with molecule 3");
+  o.test = 1;  // asked for
+  EXPECT_NE(
+      message_of<DataError>([&] { open_splits({o}); }).find("the conformers of test-dev must all be there"),
+      std::string::npos);
+}
+
+TEST(ListedMolecules, SplitsHaveTheirNames) {
+  for (const char* name : {"training", "test", "val"}) {
+    const Folder folder;
+    copy_with_lists(folder, text("{\"train\": [0, 1, 2], \"", name, "\": [3]}"));
+    const std::string said =
+        message_of<DataError>([&] { open_splits({Pcqm4mv2DataOptions{.path = folder.path()}}); });
+    EXPECT_NE(said.find("a split must be one of train, valid, test-dev, test-challenge, got '"),
+              std::string::npos)
+        << said;
+  }
+}
+
 /// The root mean square distance of the input to the label `relaxed`, which lies on it, of one molecule.
 double distance_to_relaxed(const Batch& batch) {
   return (points_of(batch).positions.unsqueeze(1) - batch.labels.at("relaxed"))
@@ -142,6 +203,16 @@ TEST(ListedMolecules, TellOfTheGraphWhereAsked) {
   // A model of these features is given them of any file with bonds.
   const auto told = open_file(fixtures + "v2000.sdf", {o}, &interface);
   EXPECT_EQ(points_of(told->batch(std::vector<int64_t>{0})).pairs.size(1), 13);
+  // Ions of a salt have no bonds, which an SDF file says and a list of places does not.
+  const Folder folder;
+  std::ofstream(folder / "salt.sdf") << "\n\n\n  2  0  0  0  0  0            999 V2000\n"
+                                        "    0.0000    0.0000    0.0000 O   0  5\n"
+                                        "    3.0000    0.0000    0.0000 N   0  3\nM  END\n";
+  std::ofstream(folder / "salt.xyz") << "2\n\nO 0 0 0\nN 3 0 0\n";
+  EXPECT_EQ(open_file(folder / "salt.sdf", {o}, &interface)->size(), 1);
+  EXPECT_NE(
+      message_of<DataError>([&] { open_file(folder / "salt.xyz", {o}, &interface); }).find("must have bonds"),
+      std::string::npos);
 }
 
 /// Another folder of such files is a set too, not the frames in it.

@@ -2,6 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <numeric>
+
+#include "tests/data/folder.h"
+#include "weyl/core/check.h"
+#include "weyl/core/random.h"
+
 namespace weyl {
 namespace molecular_graph_test {
 
@@ -50,6 +57,125 @@ TEST(MolecularGraph, OfChainsRingsAndAtoms) {
   EXPECT_EQ(path(7, 10), 1);  // around the ring
   EXPECT_EQ(path(3, 3), -1);
   EXPECT_EQ(path(3, 11), -1);
+}
+
+TEST(MolecularGraph, HasALimit) {
+  AtomsFrame frame;
+  frame.numbers.assign(most_atoms_of_graph + 1, 6);
+  std::vector<double> degrees, pairs;
+  EXPECT_NE(message_of<ShapeError>([&] { append_graph(frame, degrees, pairs); }).find("at most 1000 atoms"),
+            std::string::npos);
+  EXPECT_TRUE(pairs.empty());
+}
+
+AtomsFrame molecule(std::vector<int> numbers, std::vector<Bond> bonds) {
+  AtomsFrame frame;
+  frame.numbers = std::move(numbers);
+  frame.bonds = std::move(bonds);
+  return frame;
+}
+
+/// The molecule with atom i as its atom to[i], and its bonds in another order and direction.
+AtomsFrame renumbered(const AtomsFrame& frame, const std::vector<size_t>& to) {
+  AtomsFrame other;
+  other.numbers.resize(frame.numbers.size());
+  for (size_t i = 0; i < to.size(); ++i) {
+    other.numbers[to[i]] = frame.numbers[i];
+  }
+  for (const Bond& bond : frame.bonds) {
+    const auto place = [&](int64_t atom) { return static_cast<int64_t>(to[static_cast<size_t>(atom)]); };
+    other.bonds.insert(other.bonds.begin(), {place(bond.second), place(bond.first), bond.order});
+  }
+  return other;
+}
+
+using Match = std::optional<std::vector<size_t>>;
+
+/// 4-carboxypyridine with a chain, no atom of which is like another.
+const AtomsFrame acid = molecule({6, 6, 6, 7, 6, 6, 6, 8, 8, 6, 16}, {{0, 1, 2},
+                                                                      {1, 2, 1},
+                                                                      {2, 3, 2},
+                                                                      {3, 4, 1},
+                                                                      {4, 5, 2},
+                                                                      {5, 0, 1},
+                                                                      {0, 6, 1},
+                                                                      {6, 7, 2},
+                                                                      {6, 8, 1},
+                                                                      {1, 9, 1},
+                                                                      {9, 10, 1}});
+
+TEST(MatchingAtoms, AreFoundWhateverTheirOrder) {
+  Stream stream(5, "renumbered");
+  std::vector<size_t> to(acid.numbers.size());
+  std::iota(to.begin(), to.end(), size_t{0});
+  EXPECT_EQ(matching_atoms(acid, acid), Match(to));
+  for (int draw = 0; draw < 50; ++draw) {
+    for (size_t i = to.size(); i-- > 1;) {
+      std::swap(to[i], to[static_cast<size_t>(stream.below(static_cast<int64_t>(i) + 1))]);
+    }
+    EXPECT_EQ(matching_atoms(acid, renumbered(acid, to)), Match(to));
+  }
+}
+
+// A ring may be written with its double bonds the other way, and that alone moves no atom.
+TEST(MatchingAtoms, OfAnotherKekuleStructureStay) {
+  AtomsFrame other = acid;
+  for (size_t bond = 0; bond < 6; ++bond) {
+    other.bonds[bond].order = 3 - other.bonds[bond].order;
+  }
+  std::vector<size_t> same(acid.numbers.size());
+  std::iota(same.begin(), same.end(), size_t{0});
+  EXPECT_EQ(matching_atoms(acid, other), Match(same));
+  for (size_t bond = 0; bond < 6; ++bond) {
+    other.bonds[bond].order = 4;
+  }
+  EXPECT_EQ(matching_atoms(acid, other), Match(same));
+  // The two oxygens change places where their bonds do.
+  std::swap(other.bonds[7].order, other.bonds[8].order);
+  std::swap(same[7], same[8]);
+  EXPECT_EQ(matching_atoms(acid, other), Match(same));
+  // Of symmetric atoms each keeps its number.
+  const AtomsFrame butane = molecule({6, 6, 6, 6}, {{0, 1, 1}, {1, 2, 1}, {2, 3, 1}});
+  EXPECT_EQ(matching_atoms(butane, renumbered(butane, {3, 2, 1, 0})), Match({0, 1, 2, 3}));
+}
+
+TEST(MatchingAtoms, AreNotThoseOfAnotherMolecule) {
+  AtomsFrame other = acid;
+  other.bonds[10] = {10, 8, 1};  // the chain's end at another place
+  EXPECT_EQ(matching_atoms(acid, other), Match());
+  other = acid;
+  std::swap(other.numbers[9], other.numbers[10]);
+  EXPECT_EQ(matching_atoms(acid, other), Match());
+  const AtomsFrame ring = molecule({6, 6, 6, 6, 6, 6},
+                                   {{0, 1, 1}, {1, 2, 1}, {2, 3, 1}, {3, 4, 1}, {4, 5, 1}, {5, 0, 1}}),
+                   rings = molecule({6, 6, 6, 6, 6, 6},
+                                    {{0, 1, 1}, {1, 2, 1}, {2, 0, 1}, {3, 4, 1}, {4, 5, 1}, {5, 3, 1}});
+  EXPECT_EQ(matching_atoms(ring, rings), Match());
+  EXPECT_EQ(matching_atoms(rings, ring), Match());
+  EXPECT_EQ(matching_atoms(rings, rings)->size(), 6);
+  EXPECT_EQ(matching_atoms({}, {})->size(), 0);
+}
+
+// Two graphs of sixteen atoms with six bonds each that look the same from every atom: the rook's graph and Shrikhande's.
+TEST(MatchingAtoms, AreSearchedForWhereColoursSayNothing) {
+  AtomsFrame rook = molecule(std::vector<int>(16, 6), {}), shrikhande = rook;
+  for (int64_t a = 0; a < 16; ++a) {
+    for (int64_t b = 0; b < a; ++b) {
+      const int64_t x = ((a / 4 - b / 4) % 4 + 4) % 4, y = ((a % 4 - b % 4) % 4 + 4) % 4;
+      if ((x == 0) != (y == 0)) {
+        rook.bonds.push_back({a, b, 1});
+      }
+      const bool edge = (x == 0 && y % 2 == 1) || (y == 0 && x % 2 == 1) || (x == y && x % 2 == 1);
+      if (edge) {
+        shrikhande.bonds.push_back({a, b, 1});
+      }
+    }
+  }
+  ASSERT_EQ(rook.bonds.size(), 48);
+  ASSERT_EQ(shrikhande.bonds.size(), 48);
+  EXPECT_EQ(matching_atoms(rook, shrikhande), Match());
+  EXPECT_TRUE(matching_atoms(shrikhande,
+                             renumbered(shrikhande, {3, 1, 2, 0, 7, 5, 6, 4, 8, 9, 10, 11, 12, 13, 14, 15})));
 }
 
 }  // namespace molecular_graph_test

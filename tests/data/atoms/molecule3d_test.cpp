@@ -86,6 +86,29 @@ TEST(Molecule3d, FaultsAreNamedWithTheLineOfTheTable) {
                "M  END\n$$$$\n\n\n\n  0  0  0  0  0  0            999 V2000\nM  END"),
        "must have a row for each molecule, ends before");
   says(refusal("combined_mols_0_to_3.sdf", "M  END\n", ""), "must end with M  END");
+  says(refusal("properties.csv", "\n2,", "\n1,"), "properties.csv: line 4: index must ascend");
+  EXPECT_EQ(refusal("properties.csv", "\n3,", "\n0,"), "");  // each file may count its own
+}
+
+TEST(Molecule3d, FilesHoldTheMoleculesOfTheirNames) {
+  const auto renamed = [](const char* first, const char* second) {
+    const Folder folder;
+    fs::copy(fs::path(published) / "properties.csv", folder / "properties.csv");
+    fs::copy(fs::path(published) / "combined_mols_0_to_3.sdf", folder / first);
+    fs::copy(fs::path(published) / "combined_mols_3_to_5.sdf", folder / second);
+    return message_of<DataError>([&] { frames_of(*open_molecule3d(folder.path())); });
+  };
+  const auto says = [](const std::string& message, const std::string& part) {
+    EXPECT_NE(message.find(part), std::string::npos) << message;
+  };
+  says(renamed("combined_mols_0_to_4.sdf", "combined_mols_4_to_5.sdf"),
+       "combined_mols_0_to_4.sdf: must hold the molecules to 3 as its name says, but molecule 3 is at ");
+  says(renamed("combined_mols_0_to_2.sdf", "combined_mols_2_to_5.sdf"), "but molecule 2 is at ");
+  says(renamed("combined_mols_0_to_3.sdf", "combined_mols_3_to_6.sdf"), "but molecule 5 is not there");
+  says(renamed("combined_mols_0_to_3.sdf", "combined_mols_3_to_4.sdf"),
+       "must be no molecule of a file that ends before 4");
+  says(renamed("combined_mols_0_to_3.sdf", "combined_mols_00_to_5.sdf"),
+       "must hold one file from molecule 0 on");
 }
 
 TEST(Molecule3d, FilesMustFollowOneAnother) {

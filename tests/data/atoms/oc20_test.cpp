@@ -86,6 +86,15 @@ TEST(Slab, IsReadFromColumns) {
   EXPECT_NEAR(other.cell[2][2], 200, 1e-12);
 }
 
+TEST(Slab, IsPeriodicAlongItsSurface) {
+  const Folder folder;
+  const std::string clamped = written(folder, "a.extxyz", frame_text("energy=-1.25 pbc=\"T F T\""));
+  EXPECT_NE(
+      message_of<DataError>([&] { slab_in(clamped); }).find("frame 1, line 1: a slab must be periodic along"),
+      std::string::npos);
+  EXPECT_EQ(slab_in(written(folder, "b.extxyz", frame_text("pbc=\"T T F\""))).size(), 4);
+}
+
 TEST(Slab, RefusesWhatIsNone) {
   const std::map<std::string, std::string> faults{
       {"no_tags", "column 'tags'"},
@@ -238,6 +247,24 @@ TEST(Oc20, FramesBecomeTokens) {
   EXPECT_EQ(open_set(options).train->size(), 1);
   options.train = 3;
   EXPECT_THROW(open_set(options), DataError);
+}
+
+TEST(Oc20, AFileThatChangesIsNoticed) {
+  const Folder folder;
+  const std::string path = written(folder, "a.extxyz", frame_text() + frame_text());
+  const auto data = open_slabs(path, {.image_radius = 0});
+  const std::vector<int64_t> second{1};
+  data->batch(second);
+  const auto refusal = [&](const std::string& contents) {
+    std::ofstream(path, std::ios::in | std::ios::trunc) << contents;
+    return message_of<DataError>([&] { data->batch(second); });
+  };
+  for (const std::string& changed :
+       {frame_text(), frame_text() + "5" + frame_text().substr(1) + "O 0 0 9 2 F 0 0 9\n",
+        frame_text() + std::string(frame_text().size(), 'x')}) {
+    EXPECT_EQ(refusal(changed),
+              path + ": must not change while it is read, but sample 2 is another than it was");
+  }
 }
 
 TEST(Oc20, NoiseIsAFunctionOfSeedEpochAndSample) {

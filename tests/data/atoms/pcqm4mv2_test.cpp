@@ -6,11 +6,13 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 
 #include "tests/data/atoms/molecule_frames.h"
 #include "tests/data/folder.h"
 #include "weyl/core/check.h"
 #include "weyl/core/input_file.h"
+#include "weyl/data/atoms/sdf.h"
 
 namespace weyl {
 namespace pcqm4mv2_test {
@@ -80,6 +82,96 @@ TEST(Pcqm4mv2, AnyMoleculeAtItsPlace) {
   EXPECT_FALSE(other->next(frame));
 }
 
+/// The molecule with its atoms in reverse order.
+AtomsFrame reversed(AtomsFrame frame) {
+  const int64_t last = frame.size() - 1;
+  std::ranges::reverse(frame.numbers);
+  std::vector<double> places;
+  for (int64_t i = last; i >= 0; --i) {
+    const double* x = frame.positions.data() + 3 * i;
+    places.insert(places.end(), x, x + 3);
+  }
+  frame.positions = std::move(places);
+  for (AtomColumn& column : frame.columns) {
+    std::visit([](auto& values) { std::ranges::reverse(values); }, column.values);
+  }
+  for (Bond& bond : frame.bonds) {
+    bond = {last - bond.second, last - bond.first, bond.order};
+  }
+  return frame;
+}
+
+/// A copy of the files in which every molecule of one of them is `changed`, with its number in the file.
+void write_changed(const Folder& folder, const std::string& name,
+                   const std::function<AtomsFrame(AtomsFrame, size_t)>& changed) {
+  for (const auto& entry : fs::directory_iterator(published)) {
+    fs::copy(entry.path(), folder / entry.path().filename().string());
+  }
+  std::string sdf;
+  size_t number = 0;
+  for (AtomsFrame& frame : read(published + "/" + name)) {
+    append_sdf(sdf, changed(std::move(frame), number++));
+  }
+  std::ofstream(folder / name) << sdf;
+}
+
+// The published geometries need not have their atoms in the order of the SMILES that the conformers are made from.
+TEST(Pcqm4mv2, AtomsAreMatchedByTheirBonds) {
+  const auto expected = frames_of(*Pcqm4mv2Files(published, 3).open());
+  for (const char* name : {"pcqm4m-v2-train.sdf", "conformers.sdf"}) {
+    const Folder folder;
+    const bool conformers = std::string_view(name) == "conformers.sdf";
+    write_changed(folder, name, [&](AtomsFrame frame, size_t number) {
+      // Of conformers only others than the first, to which all are brought.
+      const bool first = number % 3 == 0 && number != 6;
+      return conformers && first ? frame : reversed(std::move(frame));
+    });
+    const auto frames = frames_of(*Pcqm4mv2Files(folder.path(), 3).open());
+    ASSERT_EQ(frames.size(), expected.size());
+    for (const size_t row : {0, 1}) {  // no two of their atoms are alike
+      for (const char* column : {relaxed_column, conformers_column}) {
+        EXPECT_EQ(places_of(frames[row], column), places_of(expected[row], column)) << name << " " << row;
+      }
+    }
+  }
+}
+
+TEST(Pcqm4mv2, AnIsomerIsRefused) {
+  for (const char* name : {"pcqm4m-v2-train.sdf", "conformers.sdf"}) {
+    const Folder folder;
+    write_changed(folder, name, [](AtomsFrame frame, size_t number) {
+      if (frame.numbers.size() > 6 && number % 3 == 1) {  // pyridone: its oxygen at the next atom of the ring
+        frame.bonds.front().second += 1;
+        EXPECT_EQ(frame.bonds.front().first, 0);
+      }
+      return frame;
+    });
+    const std::string said =
+        message_of<DataError>([&] { frames_of(*Pcqm4mv2Files(folder.path(), 3).open()); });
+    EXPECT_NE(said.find("must have the atoms and bonds of molecule 1"), std::string::npos) << name << said;
+  }
+}
+
+// Messages name the molecule that was given, not the one that was looked at to know where it ends.
+TEST(Pcqm4mv2, ItsPlaceIsThatOfItsFirstConformer) {
+  const auto reader = Pcqm4mv2Files(published, 3).open();
+  AtomsFrame frame;
+  for (const char* place : {": frame 1, line 1", ": frame 4, line "}) {
+    ASSERT_TRUE(reader->next(frame));
+    EXPECT_NE(reader->where().find(place), std::string::npos) << reader->where();
+  }
+}
+
+TEST(Pcqm4mv2, AGeometryTooManyIsRefused) {
+  const Folder folder;
+  write_changed(folder, "pcqm4m-v2-train.sdf", [](AtomsFrame frame, size_t) { return frame; });
+  std::ofstream(folder / "pcqm4m-v2-train.sdf", std::ios::app)
+      << contents_of(published + "/pcqm4m-v2-train.sdf");
+  const std::string said = message_of<DataError>([&] { frames_of(*Pcqm4mv2Files(folder.path(), 3).open()); });
+  EXPECT_NE(said.find("frame 4, line"), std::string::npos) << said;
+  EXPECT_NE(said.find("must have no more geometries than the 3 training molecules"), std::string::npos);
+}
+
 TEST(Pcqm4mv2, HydrogensOfHeavyAtomsAreRemoved) {
   AtomsFrame frame;  // H-C(-D)-H-.., the second bridging two carbons, and a hydrogen molecule's
   frame.numbers = {1, 6, 1, 1, 6, 1, 1};
@@ -123,8 +215,9 @@ TEST(Pcqm4mv2, FaultsAreNamedWithTheirPlace) {
   says(refusal("conformers.sdf", idx("4) \n1"), idx("4) \n3")),
        "molecules must follow one another, idx must be 1, is 3");
   says(refusal("conformers.sdf", " O   0", " N   0"),
-       "must have the atoms of molecule 0 in the order of its conformers");
-  says(refusal("conformers.sdf", idx("2) \n0"), idx("2) \n1")), "must have the atoms");
+       "must have the atoms and bonds of molecule 0, whose conformers begin at ");
+  says(refusal("conformers.sdf", idx("2) \n0"), idx("2) \n1")),
+       "must have the atoms and bonds of molecule 1");
   says(refusal("pcqm4m-v2-train.sdf", "M  END\n", ""), "must end with M  END");
 }
 

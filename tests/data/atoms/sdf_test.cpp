@@ -107,5 +107,35 @@ TEST(Sdf, ContinuedLinesAndIndicesOfAnyOrder) {
   EXPECT_EQ(std::get<Integers>(frames[0].column("radicals")->values), (Integers{2, 0}));
 }
 
+TEST(Sdf, DataFieldsOfAMoleculeHaveALimit) {
+  const std::string begin = "\n\n\n  0  0  0  0  0  0            999 V2000\nM  END\n",
+                    line(size_t{1} << 20, 'x');
+  std::string file = begin + ">  <long>\n";
+  for (int i = 0; i < 15; ++i) {
+    file += line + "\n";
+  }
+  EXPECT_EQ(words(parse_sdf(file + "\n$$$$\n" + file).at(1), "long").size(), 15 * (line.size() + 1) - 1);
+  const auto refusal = [](const std::string& text) {
+    return message_of<DataError>([&] { parse_sdf(text); });
+  };
+  EXPECT_NE(refusal(file + line + "\n").find("the data fields of a molecule must have at most"),
+            std::string::npos);
+  // Many fields are as long as one.
+  std::string many = begin;
+  for (int i = 0; i < 17; ++i) {
+    many += ">  <" + std::to_string(i) + line + ">\n1\n\n";
+  }
+  EXPECT_NE(refusal(many).find("the data fields of a molecule must have at most"), std::string::npos);
+}
+
+TEST(Sdf, TwoAtomsHaveOneBond) {
+  const std::string atom = "    0.0000    0.0000    0.0000 C   0  0\n";
+  const std::string said = message_of<DataError>([&] {
+    parse_sdf("\n\n\n  3  3  0  0  0  0            999 V2000\n" + atom + atom + atom +
+              "  1  2  1\n  2  3  1\n  2  1  2\nM  END\n");
+  });
+  EXPECT_NE(said.find("two atoms must have one bond, 1 and 2 have two"), std::string::npos) << said;
+}
+
 }  // namespace sdf_test
 }  // namespace weyl

@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <numeric>
 
 #include "tests/data/folder.h"
+#include "weyl/carriers/consistency.h"
 #include "weyl/core/check.h"
 #include "weyl/core/tensor_file.h"
 #include "weyl/data/containers/npy.h"
@@ -124,6 +126,38 @@ TEST(NbodySet, GivesAModelTheFeaturesThatItKnows) {
   told.features[0].name = "mass";
   EXPECT_EQ(message_of<DataError>([&] { open_file(file, {small("")}, &told); }),
             file + ": must give the model's features mass, velocity, gives charge, velocity");
+}
+
+/// Opposite charges of a whole system, of some in each epoch; all else stays.
+TEST(NbodySet, FlipsTheChargesOfWholeSystems) {
+  const Folder folder;
+  ASSERT_TRUE(make_nbody({.train = 20, .valid = 0, .test = 0, .steps = 600}, folder.path()));
+  NbodyDataOptions o = small(folder.path());
+  o.train = 0;
+  o.charge_types = true;
+  std::vector<int64_t> all(20);
+  std::iota(all.begin(), all.end(), 0);
+  const auto changed = [&](int64_t epoch) {
+    const auto set = open_set(o).train;
+    const Batch before = set->batch(all), after = set->augmented(all, {}, {.seed = 7, .epoch = epoch});
+    require_consistent(after, set->schema());
+    const auto &p = std::get<Points>(before.input), &q = std::get<Points>(after.input);
+    EXPECT_TRUE(at::equal(p.positions, q.positions) && at::equal(p.vectors, q.vectors));
+    EXPECT_TRUE(at::equal(p.scalars.select(1, 1), q.scalars.select(1, 1)));  // speeds
+    EXPECT_TRUE(at::equal(before.labels.at("displacement"), after.labels.at("displacement")));
+    EXPECT_TRUE(at::equal(q.types, (q.scalars.select(1, 0) > 0).to(at::kLong)));
+    const Tensor signs = (q.scalars.select(1, 0) / p.scalars.select(1, 0)).view({20, 5});
+    EXPECT_TRUE(at::equal(signs, signs.narrow(1, 0, 1).expand_as(signs)));
+    return signs.select(1, 0);
+  };
+  EXPECT_EQ(changed(0).min().item<double>(), 1);  // nothing, unless it is asked for
+  o.flip_charges = true;
+  for (const int64_t epoch : {0, 1}) {
+    EXPECT_EQ(changed(epoch).min().item<double>(), -1);
+    EXPECT_EQ(changed(epoch).max().item<double>(), 1);
+    EXPECT_TRUE(at::equal(changed(epoch), changed(epoch)));
+  }
+  EXPECT_FALSE(at::equal(changed(0), changed(1)));
 }
 
 TEST(NbodySet, RefusesToUseFewerSamplesThanAskedFor) {

@@ -175,7 +175,7 @@ void write_parity(const Predictor& predictor, std::shared_ptr<const Dataset> tes
   const Interface& interface = predictor.interface();
   PairsByName pairs;
   predictor.each(std::move(test), "test data", [&](const Batch& batch) {
-    for (const auto& [name, value] : predictor(batch.input)) {
+    for (const auto& [name, value] : predictor(batch)) {
       const Quantity* label = find_quantity(known, name);
       const auto found = batch.labels.find(name);
       if (label == nullptr || found == batch.labels.end() || !found->second.is_floating_point() ||

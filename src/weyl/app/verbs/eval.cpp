@@ -44,8 +44,9 @@ int run(const EvalCommand& command, const Systems& systems) {
     predictor.roll_out(command.rollout, "--rollout");
   }
   const Recipe recipe = with_data_keys(predictor.subject(), command.overrides, command.data);
-  const auto data = open_data(rolls ? with_rollout(recipe, command.rollout, "--rollout") : recipe,
-                              command.data, command.split, Keep::on_disk, command.overrides);
+  const auto data =
+      open_data(rolls ? with_rollout(recipe, command.rollout, "--rollout") : recipe, command.data,
+                command.split, Keep::on_disk, command.overrides, rolls ? nullptr : predictor.task());
   const std::string where = !command.data.empty()   ? command.data
                             : command.split.empty() ? "the test split"
                                                     : "the " + command.split + " split";

@@ -16,6 +16,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/output_files.h"
 #include "weyl/data/atoms/extended_xyz.h"
+#include "weyl/data/atoms/files.h"
 #include "weyl/data/atoms/molecules.h"
 #include "weyl/predict/folder.h"
 #include "weyl/predict/frames.h"
@@ -177,6 +178,10 @@ Predicted into_trajectory(const PredictCommand& command, const Overwrite& overwr
 Predicted into_frames(const PredictCommand& command, const Overwrite& overwrite, FilePredictor& predictor,
                       Progress& progress) {
   check_no_facts(command.as_is);
+  require<ConfigError>(
+      !holds_frames(command.data) || FrameFiles::takes(command.data, asked(predictor.subject().recipe.data)),
+      command.data,
+      ": is a set of molecules with tables beside them, whose predictions go into a .safetensors file (--out)");
   const auto reader = open_frames(frames_path(command.data));
   ExtendedXyzWriter out(command.out, overwrite.at(command.out));
   auto calls = calls_for<FrameCalls>(progress);

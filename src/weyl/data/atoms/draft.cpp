@@ -2,6 +2,7 @@
 #include <ATen/ops/isnan.h>
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <numeric>
 #include <optional>
@@ -14,8 +15,11 @@
 #include "weyl/core/elements.h"
 #include "weyl/data/atoms/files.h"
 #include "weyl/data/atoms/frame_keys.h"
+#include "weyl/data/atoms/molecule3d.h"
 #include "weyl/data/atoms/molecules.h"
+#include "weyl/data/atoms/pcqm4mv2.h"
 #include "weyl/data/atoms/potential_keys.h"
+#include "weyl/data/atoms/slab.h"
 #include "weyl/data/base/draft.h"
 
 namespace weyl {
@@ -320,6 +324,71 @@ FoundData qm9(const std::string& path, const Frames& all, FoundData found) {
   return found;
 }
 
+/// A folder of molecules with splits that are lists.
+template <class Options>
+FoundData listed_set(const std::string& path, const Frames& all, FoundData found, const std::string& target) {
+  found.tasks = {{"property", "the gap between HOMO and LUMO"}};
+  measure(found, Options{.path = path});
+  found.write_data = [path, all](ConfigDraft& draft, const std::string&, const std::string&) {
+    write_set(draft, Options::name_in_config, path, "molecules in the set's own files, with their splits");
+    write_elements(draft, all);
+  };
+  found.write_task = [target](ConfigDraft& draft, const std::string&, const std::string&) {
+    draft.table("task.property");
+    draft.set("targets", std::vector<std::string>{target}, "in eV");
+    draft.set("reference", "mean", "taken off first");
+  };
+  return found;
+}
+
+/// Whether the first frame of the training split is a slab with an adsorbate whose relaxed places are known.
+bool are_slabs(const std::string& path, const Frames& all) {
+  if (!all.in_files) {
+    return false;
+  }
+  try {
+    const auto reader = open_frames(frames_of_split(path, "train"));
+    AtomsFrame frame;
+    return reader->next(frame) && !slab_of(frame, *reader).relaxed.empty();
+  } catch (const DataError&) {  // of frames that are no slabs
+    return false;
+  }
+}
+
+FoundData slabs(const std::string& path, const Frames& all, FoundData found) {
+  found.tasks = {{"relaxation", "relaxed places, and energies where there are some"}};
+  found.periodic = false;  // models see images, not periods
+  const Splits splits = measure(found, Oc20DataOptions{.path = path});
+  const bool energies = find_quantity(splits.train->schema().labels, "energy") != nullptr;
+  found.write_data = [path, all](ConfigDraft& draft, const std::string&, const std::string&) {
+    write_set(draft, "oc20", path, "slabs with an adsorbate and where they relax to");
+    write_elements(draft, all);
+  };
+  found.write_task = [energies](ConfigDraft& draft, const std::string&, const std::string&) {
+    draft.table("task.relaxation");
+    draft.set("target", energies ? "energy" : "",
+              energies ? "learned beside the places" : "the frames have no energies");
+  };
+  return found;
+}
+
+/// What is found in a path whose frames are those of a data set with a name; false: they are no such.
+bool published_set(FoundData& found, const std::string& path, const Frames& all) {
+  const bool folder = std::filesystem::is_directory(path);
+  if (frame_keys::is_qm9_set(all)) {
+    found = qm9(path, all, std::move(found));
+  } else if (folder && is_pcqm4mv2(path)) {
+    found = listed_set<Pcqm4mv2DataOptions>(path, all, std::move(found), "gap");
+  } else if (folder && is_molecule3d(path)) {
+    found = listed_set<Molecule3dDataOptions>(path, all, std::move(found), "homolumogap");
+  } else if (are_slabs(path, all)) {
+    found = slabs(path, all, std::move(found));
+  } else {
+    return false;
+  }
+  return true;
+}
+
 /// Forces alone are learned on request where there are other numbers: one of these may be an energy of an unknown name.
 std::vector<FittingTask> tasks_of(const Labels& labels) {
   std::vector<FittingTask> tasks;
@@ -364,8 +433,8 @@ FoundData FrameFiles::draft(const std::string& path) {
   found.what = text(all.frames, " frames of ", all.least_atoms,
                     all.most_atoms > all.least_atoms ? text(" to ", all.most_atoms) : "", " atoms",
                     found.periodic ? text(", ", all.periodic, " of them periodic") : "");
-  if (frame_keys::is_qm9_set(all)) {
-    return qm9(path, all, std::move(found));
+  if (published_set(found, path, all)) {
+    return found;
   }
   for (const UnitDoubt& doubt : all.unit_doubts) {
     found.warnings.push_back(text(path, ": ", doubt.line));

@@ -82,7 +82,7 @@ ExtendedXyzReader::ExtendedXyzReader(std::unique_ptr<ByteSource> source, std::st
     : lines_(std::move(source), where) {}
 
 std::string ExtendedXyzReader::where() const {
-  return text(lines_.where(), ": frame ", lines_.frame(), ", line ", first_line_);
+  return lines_.where(first_line_);
 }
 
 /// The first frame says the units of all.

@@ -329,8 +329,10 @@ std::string FrameCollector::no_frame_has(const FrameLabel& label) const {
     return text(reader_->where(), ": no frame has ", quote(key), " (", layout_.option,
                 ".stress) and is periodic along all three lattice vectors, without which there is no volume");
   }
-  return text(reader_->where(), ": no frame has ", quote(key), names_.is_other(key, label.of_atoms), " (",
-              layout_.option, ".", of_potential ? name : "properties", "); ",
+  const bool named =
+      of_potential || layout_.option == "data.molecules";  // of other sets nobody names the properties
+  return text(reader_->where(), ": no frame has ", quote(key), names_.is_other(key, label.of_atoms),
+              named ? text(" (", layout_.option, ".", of_potential ? name : "properties", ")") : "", "; ",
               names_.list(key, label.of_atoms));
 }
 
@@ -385,8 +387,12 @@ void FrameCollector::add_atoms(const AtomsFrame& frame) {
     types_.push_back(type);
   }
   if (layout_.graph) {
-    require<DataError>(!frame.bonds.empty() || frame.size() == 1, where(),
+    // Ions have no bonds; atoms without any of one molecule are those of a format that does not say them.
+    const bool bonds = !frame.bonds.empty() || frame.column("formal_charges") != nullptr;
+    require<DataError>(bonds || frame.size() == 1, where(),
                        ": must have bonds, of which the model is told, has none");
+    require<DataError>(frame.size() <= most_atoms_of_graph, where(), ": must have at most ",
+                       most_atoms_of_graph, " atoms, of whose bonds the model is told, has ", frame.size());
     append_graph(frame, inputs_, pairs_);
   }
 }

@@ -9,7 +9,10 @@
 #include "weyl/data/atoms/ase_lmdb.h"
 #include "weyl/data/atoms/deepmd.h"
 #include "weyl/data/atoms/extended_xyz.h"
+#include "weyl/data/atoms/molecule3d.h"
 #include "weyl/data/atoms/molecule_npz.h"
+#include "weyl/data/atoms/options.h"
+#include "weyl/data/atoms/pcqm4mv2.h"
 #include "weyl/data/atoms/qm9.h"
 #include "weyl/data/atoms/sdf.h"
 #include "weyl/data/containers/archives.h"
@@ -274,6 +277,10 @@ std::unique_ptr<FrameReader> text_reader(std::unique_ptr<ByteSource> source, std
   return std::make_unique<Reader>(std::move(source), where);
 }
 
+std::unique_ptr<FrameReader> open_pcqm4mv2(const std::string& folder) {
+  return Pcqm4mv2Files(folder, Pcqm4mv2DataOptions{}.conformers).open();
+}
+
 template <class Reader>
 std::unique_ptr<FrameReader> path_reader(const std::string& path) {
   return std::make_unique<Reader>(path);
@@ -291,7 +298,9 @@ const std::vector<FrameFormat>& formats() {
        .holds = [](const std::string& /*path*/) { return true; },  // what else is in LMDB, the reader says
        .open = path_reader<AseLmdbReader>,
        .in_folders = true},
-      {.holds = is_deepmd, .open = path_reader<DeepmdReader>, .folders = "DeePMD"}};
+      {.holds = is_deepmd, .open = path_reader<DeepmdReader>, .folders = "DeePMD"},
+      {.holds = is_pcqm4mv2, .open = open_pcqm4mv2, .folders = "PCQM4Mv2"},
+      {.holds = is_molecule3d, .open = open_molecule3d, .folders = "Molecule3D"}};
   return all;
 }
 

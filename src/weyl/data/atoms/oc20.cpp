@@ -127,6 +127,14 @@ Batch slab_batch(std::span<const Slab> slabs, double image_radius, const Interfa
   return batch;
 }
 
+void require_elements(const Slab& slab, const Interface& interface, const std::string& where) {
+  const std::vector<int64_t> type_of = types_by_number(interface);
+  for (const int z : slab.numbers) {
+    require<DataError>(has_type(z, type_of), where, ": ", element_symbol(z),
+                       " is none of the elements that the model knows (data.oc20.elements)");
+  }
+}
+
 SlabSet::SlabSet(const std::string& path, const Oc20DataOptions& options, bool noisy)
     : path_(path),
       image_radius_(options.image_radius),
@@ -135,17 +143,13 @@ SlabSet::SlabSet(const std::string& path, const Oc20DataOptions& options, bool n
   if (noisy) {
     noise_ = options.noisy_nodes;
   }
-  const std::vector<int64_t> type_of = types_by_number(schema_.interface);
   std::optional<FramePlace> place = reader_->place();
   const bool keeps = !place;
   Slab first;
   double tokens = 0;
   for (; reader_->next(frame_); place = keeps ? std::nullopt : reader_->place()) {
     Slab slab = slab_of(frame_, *reader_);
-    for (const int z : slab.numbers) {
-      require<DataError>(has_type(z, type_of), reader_->where(), ": ", element_symbol(z),
-                         " is none of the elements of data.oc20.elements");
-    }
+    require_elements(slab, schema_.interface, reader_->where());
     if (sizes_.empty()) {
       first = slab;
     }
@@ -153,7 +157,7 @@ SlabSet::SlabSet(const std::string& path, const Oc20DataOptions& options, bool n
         slab.energy.has_value() == first.energy.has_value() && slab.relaxed.empty() == first.relaxed.empty(),
         reader_->where(), ": must have the labels of the first frame, 'energy' ",
         first.energy ? "given" : "absent", " and 'relaxed' ", first.relaxed.empty() ? "absent" : "given");
-    sizes_.push_back(slab.size() + static_cast<int64_t>(slab_images(slab, image_radius_).size()));
+    sizes_.push_back(slab_tokens(slab, image_radius_));
     tokens += static_cast<double>(sizes_.back());
     if (keeps) {
       kept_.push_back(std::move(slab));
@@ -184,10 +188,16 @@ Slab SlabSet::slab(int64_t index) const {
     return kept_[static_cast<size_t>(index)];
   }
   const std::lock_guard lock(mutex_);
-  reader_->go_to(places_[static_cast<size_t>(index)]);
-  require<DataError>(reader_->next(frame_), path_, ": must not change while it is read, sample ", index + 1,
-                     " is gone");
-  return slab_of(frame_, *reader_);
+  Slab found;
+  try {
+    reader_->go_to(places_[static_cast<size_t>(index)]);
+    found = reader_->next(frame_) ? slab_of(frame_, *reader_) : Slab();
+  } catch (const DataError&) {  // of what was read without one
+    found = {};
+  }
+  require<DataError>(slab_tokens(found, image_radius_) == tokens(index), path_,
+                     ": must not change while it is read, but sample ", index + 1, " is another than it was");
+  return found;
 }
 
 Batch SlabSet::made(std::span<const int64_t> indices, const Draw* draw) const {

@@ -22,6 +22,9 @@ namespace weyl {
 /// Labels are those that all these slabs have. DataError: an element that is none of the interface's.
 Batch slab_batch(std::span<const Slab> slabs, double image_radius, const Interface& interface);
 
+/// DataError with `where`, the place of the slab: an element that is none of the interface's.
+void require_elements(const Slab& slab, const Interface& interface, const std::string& where);
+
 /// A file of slabs as a set of such points.
 ///
 /// Files whose frames are read in any order (FrameReader::place) are read as batches ask for them, and 24 bytes of each sample

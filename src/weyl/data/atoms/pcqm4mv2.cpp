@@ -1,12 +1,14 @@
 #include "weyl/data/atoms/pcqm4mv2.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/text_number.h"
+#include "weyl/data/atoms/molecular_graph.h"
 #include "weyl/data/atoms/sdf.h"
 #include "weyl/data/containers/text_lines.h"
 
@@ -30,6 +32,20 @@ std::vector<T> rows_kept(const std::vector<T>& values, const std::vector<bool>& 
 bool says(const AtomColumn* column, size_t atom) {
   const auto* values = column == nullptr ? nullptr : std::get_if<std::vector<int64_t>>(&column->values);
   return values != nullptr && (*values)[atom] != 0;
+}
+
+/// The places of another copy of a molecule in the order of its atoms; nothing where the atoms do not match.
+std::optional<std::vector<double>> places_of_matching(const AtomsFrame& molecule, const AtomsFrame& other) {
+  const auto place = matching_atoms(molecule, other);
+  if (!place) {
+    return std::nullopt;
+  }
+  std::vector<double> places;
+  for (const size_t atom : *place) {
+    const double* x = other.positions.data() + 3 * atom;
+    places.insert(places.end(), x, x + 3);
+  }
+  return places;
 }
 
 }  // namespace
@@ -74,8 +90,9 @@ void remove_hydrogens(AtomsFrame& frame) {
 
 std::vector<double> read_pcqm4mv2_gaps(std::unique_ptr<ByteSource> source, const std::string& where) {
   TextLines table(std::move(source), where);
-  table.check(table.next() && table.line() == "idx,smiles,homolumogap",
-              "must begin with idx,smiles,homolumogap, got ", quote(table.line(), 60));
+  const bool begun = table.next();
+  table.check(begun && table.line() == "idx,smiles,homolumogap",
+              "must begin with idx,smiles,homolumogap, got ", begun ? quote(table.line(), 60) : "nothing");
   std::vector<double> gaps;
   while (table.next_filled()) {
     const auto cells = comma_cells(table.line());
@@ -136,12 +153,16 @@ void Pcqm4mv2Reader::align() {
   }
   AtomsFrame passed;
   for (int64_t at = relaxed_at_.value_or(*wanted); at < *wanted; ++at) {
-    if (!s_.relaxed->next(passed)) {
-      refuse(*s_.relaxed,
-             text("must have a geometry for each of the ", s_.train->size(), " training molecules"));
-    }
+    next_relaxed(passed);
   }
   relaxed_at_ = wanted;
+}
+
+void Pcqm4mv2Reader::next_relaxed(AtomsFrame& relaxed) {
+  if (!s_.relaxed->next(relaxed)) {
+    refuse(*s_.relaxed, text("must be followed by a geometry for each of the ", s_.train->size(),
+                             " training molecules, is the last"));
+  }
 }
 
 std::optional<FramePlace> Pcqm4mv2Reader::place() {
@@ -172,21 +193,23 @@ void Pcqm4mv2Reader::add_relaxed(AtomsFrame& frame) {
     return;
   }
   AtomsFrame relaxed;
-  if (!s_.relaxed->next(relaxed)) {
-    refuse(*s_.relaxed,
-           text("must have a geometry for each of the ", s_.train->size(), " training molecules"));
-  }
+  next_relaxed(relaxed);
   relaxed_at_ = *wanted + 1;
   remove_hydrogens(relaxed);
-  if (relaxed.numbers != frame.numbers) {
-    refuse(*s_.relaxed, text("must have the atoms of molecule ", idx_, " in the order of its conformers, at ",
-                             s_.conformers->where()));
+  auto places = places_of_matching(frame, relaxed);
+  if (!places) {
+    refuse(*s_.relaxed,
+           text("must have the atoms and bonds of molecule ", idx_, ", whose conformers begin at ", where_));
   }
-  frame.columns.push_back({relaxed_column, 3, std::move(relaxed.positions)});
+  frame.columns.push_back({relaxed_column, 3, std::move(*places)});
 }
 
 bool Pcqm4mv2Reader::next(AtomsFrame& frame) {
   if (!fill()) {
+    if (s_.relaxed && relaxed_at_ == std::ssize(*s_.train) && s_.relaxed->next(frame)) {
+      refuse(*s_.relaxed,
+             text("must have no more geometries than the ", s_.train->size(), " training molecules"));
+    }
     return false;
   }
   if (last_idx_ && idx_ != *last_idx_ + 1) {
@@ -195,15 +218,18 @@ bool Pcqm4mv2Reader::next(AtomsFrame& frame) {
   }
   align();
   const int64_t idx = idx_;
+  where_ = s_.conformers->where();
   frame = std::move(*pending_);
   pending_.reset();
   add_relaxed(frame);
   std::vector<std::vector<double>> places{frame.positions};
   while (fill() && idx_ == idx) {
-    if (pending_->numbers != frame.numbers) {
-      refuse(*s_.conformers, text("must have the atoms of the conformers of molecule ", idx, " before it"));
+    auto conformer = places_of_matching(frame, *pending_);
+    if (!conformer) {
+      refuse(*s_.conformers, text("must have the atoms and bonds of molecule ", idx,
+                                  ", of which it is a conformer, as the one at ", where_));
     }
-    places.push_back(std::move(pending_->positions));
+    places.push_back(std::move(*conformer));
     pending_.reset();
   }
   last_idx_ = idx;
@@ -225,6 +251,26 @@ std::string_view Pcqm4mv2Reader::unit_of(std::string_view name) const {
   return name == "gap" ? "eV" : s_.conformers->unit_of(name);
 }
 
+namespace {
+
+/// The path of the first of two files that a folder has; empty: it has neither.
+std::string one_of(const std::string& folder, const std::array<const char*, 2>& names) {
+  for (const char* name : names) {
+    if (const auto path = std::filesystem::path(folder) / name; std::filesystem::exists(path)) {
+      return path.string();
+    }
+  }
+  return "";
+}
+
+constexpr std::array kTables{"data.csv.gz", "data.csv"}, kLists{"split_dict.pt", "split_dict.json"};
+
+}  // namespace
+
+bool is_pcqm4mv2(const std::string& folder) {
+  return !one_of(folder, kTables).empty() && !one_of(folder, kLists).empty();
+}
+
 Pcqm4mv2Files::Pcqm4mv2Files(std::string folder, int64_t conformers) : count_(conformers) {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -239,18 +285,15 @@ Pcqm4mv2Files::Pcqm4mv2Files(std::string folder, int64_t conformers) : count_(co
                      ": must hold conformers.sdf, which `weyl data make conformers file=", folder,
                      "/data.csv.gz --out ", folder, "` writes");
   std::ranges::sort(conformers_);
-  const auto one_of = [&](const char* first, const char* second) {
-    for (const char* name : {first, second}) {
-      if (const fs::path path = fs::path(folder) / name; fs::exists(path)) {
-        return path.string();
-      }
-    }
-    throw DataError(text(folder, ": must hold ", first, " or ", second, ", holds neither"));
+  const auto needed = [&](const std::array<const char*, 2>& names) {
+    const std::string path = one_of(folder, names);
+    require<DataError>(!path.empty(), folder, ": must hold ", names[0], " or ", names[1], ", holds neither");
+    return path;
   };
-  const std::string table = one_of("data.csv.gz", "data.csv");
+  const std::string table = needed(kTables);
   gaps_ = std::make_shared<std::vector<double>>(read_pcqm4mv2_gaps(open_bytes(table), table));
-  splits_path_ = one_of("split_dict.pt", "split_dict.json");
-  splits_ = read_split_lists(splits_path_);
+  splits_path_ = needed(kLists);
+  splits_ = read_split_lists(splits_path_, {"train", "valid", "test-dev", "test-challenge"});
   train_ = std::make_shared<std::vector<int64_t>>(
       split_list(splits_, "train", 0, static_cast<int64_t>(gaps_->size()), splits_path_));
   if (const fs::path path = fs::path(folder) / "pcqm4m-v2-train.sdf"; fs::exists(path)) {

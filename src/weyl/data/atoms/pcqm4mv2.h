@@ -33,9 +33,10 @@ std::vector<double> read_pcqm4mv2_gaps(std::unique_ptr<ByteSource> source, const
 /// and molecules too, from 0 on. `relaxed`: the published geometries of the training molecules, in the order of the training
 /// split; null: none. A frame has the places of the first conformer, its bonds, the value `idx`, the value `gap` where
 /// the table has one, the column `conformers` (N, 3 C), of C conformers, in turn again where a molecule has fewer and the
-/// first C where it has more, and the column `relaxed` (N, 3) of training molecules. DataError with file, frame and line: no
-/// or a wrong idx; conformers of one molecule, or the two files, that do not have the same atoms in the same order; a molecule of
-/// the training split that the second file lacks.
+/// first C where it has more, and the column `relaxed` (N, 3) of training molecules. Atoms of other conformers and of the
+/// geometry are those of the first conformer whose elements and bonds match (matching_atoms). DataError with file, frame and
+/// line: no or a wrong idx; conformers of one molecule, or the two files, that do not match; a molecule of the training split
+/// that the second file lacks, or one too many there.
 class Pcqm4mv2Reader : public FrameReader {
  public:
   struct Sources {
@@ -47,7 +48,7 @@ class Pcqm4mv2Reader : public FrameReader {
   explicit Pcqm4mv2Reader(Sources sources);
 
   bool next(AtomsFrame& frame) override;
-  std::string where() const override { return s_.conformers->where(); }
+  std::string where() const override { return where_; }
   std::string_view unit_of(std::string_view name) const override;
   std::optional<FramePlace> place() override;
   void go_to(const FramePlace& place) override;
@@ -57,16 +58,21 @@ class Pcqm4mv2Reader : public FrameReader {
   std::optional<int64_t> rank(int64_t idx) const;
   void align();
   void add_relaxed(AtomsFrame& frame);
+  void next_relaxed(AtomsFrame& relaxed);
   [[noreturn]] void refuse(const FrameReader& reader, const std::string& what) const;
 
   Sources s_;
-  std::optional<AtomsFrame> pending_;     // the first conformer of the molecule that comes next
+  std::string where_;                     // of the first conformer of the molecule given last
+  std::optional<AtomsFrame> pending_;     // that of the molecule that comes next
   int64_t idx_ = -1;                      // of it
   std::optional<int64_t> last_idx_ = -1;  // of the molecule before; nothing: anyone
   std::optional<FramePlace> pending_place_;
   std::optional<int64_t> relaxed_at_ =
       0;  // the training molecule whose geometry comes next; nothing: that of the next molecule
 };
+
+/// Whether a folder has the table and the lists of the set, of which the conformers may be missing.
+bool is_pcqm4mv2(const std::string& folder);
 
 /// What a folder of the data set holds: data.csv.gz or data.csv; split_dict.pt or split_dict.json; pcqm4m-v2-train.sdf, where
 /// it is; and conformers.sdf, or several conformers*.sdf, in the order of their names. DataError: one of them is missing, or is

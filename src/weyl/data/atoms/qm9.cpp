@@ -37,7 +37,7 @@ Qm9Reader::Qm9Reader(std::unique_ptr<ByteSource> source, std::string_view where)
     : lines_(std::move(source), where) {}
 
 std::string Qm9Reader::where() const {
-  return text(lines_.where(), ": frame ", lines_.frame(), ", line ", first_line_);
+  return lines_.where(first_line_);
 }
 
 std::string_view Qm9Reader::unit_of(std::string_view name) const {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 #include <map>
+#include <utility>
 
 #include "weyl/core/check.h"
 #include "weyl/core/elements.h"
@@ -40,7 +41,7 @@ SdfReader::SdfReader(std::unique_ptr<ByteSource> source, std::string_view where)
     : lines_(std::move(source), where) {}
 
 std::string SdfReader::where() const {
-  return text(lines_.where(), ": frame ", lines_.frame(), ", line ", first_line_);
+  return lines_.where(first_line_);
 }
 
 std::string_view SdfReader::unit_of(std::string_view name) const {
@@ -99,6 +100,7 @@ bool SdfReader::next(AtomsFrame& frame) {
   } else {
     read_v2000(frame, marks);
   }
+  check_bonds(frame);
   frame.columns.push_back({"formal_charges", 1, std::move(marks.charges)});
   if (any(marks.isotopes)) {
     frame.columns.push_back({std::string(isotopes_column), 1, std::move(marks.isotopes)});
@@ -127,6 +129,18 @@ void SdfReader::add_bond(AtomsFrame& frame, int64_t first, int64_t second, int64
         "a bond must be between two of the atoms 1 .. ", frame.size(), ", got ", first, " and ", second);
   check(type >= 1 && type <= 10, "the type of a bond must be 1 .. 10, got ", type);
   frame.bonds.push_back({first - 1, second - 1, type <= 4 ? static_cast<int>(type) : 0});
+}
+
+void SdfReader::check_bonds(const AtomsFrame& frame) const {
+  std::vector<std::pair<int64_t, int64_t>> pairs;
+  for (const Bond& bond : frame.bonds) {
+    pairs.emplace_back(std::minmax(bond.first, bond.second));
+  }
+  std::ranges::sort(pairs);
+  const auto twice = std::ranges::adjacent_find(pairs);
+  if (twice != pairs.end()) {
+    check(false, "two atoms must have one bond, ", twice->first + 1, " and ", twice->second + 1, " have two");
+  }
 }
 
 void SdfReader::read_v2000(AtomsFrame& frame, Marks& marks) {
@@ -198,6 +212,12 @@ void SdfReader::read_properties(Marks& marks) {
 void SdfReader::read_fields(AtomsFrame& frame) {
   const size_t said_before = frame.values.size();  // by the first lines
   std::map<std::string, size_t> places;            // of the fields, among the frame's values
+  size_t left = longest_text_line;                 // of the characters that all of them may have
+  const auto take = [&](std::string_view line) {
+    check(line.size() < left, "the data fields of a molecule must have at most ", longest_text_line,
+          " characters");
+    left -= line.size() + 1;
+  };
   while (lines_.next()) {
     const std::string_view line = trimmed(lines_.line());
     if (line.starts_with(kEnd)) {
@@ -207,6 +227,7 @@ void SdfReader::read_fields(AtomsFrame& frame) {
       continue;
     }
     check(line.starts_with('>'), "must be a data field > <NAME> or ", kEnd, ", got ", quote(line, 40));
+    take(line);
     const std::string name(field_name(line));
     check(!name.empty(), "a data field must have a name, > <NAME>, got ", quote(line, 40));
     std::string said;
@@ -219,6 +240,7 @@ void SdfReader::read_fields(AtomsFrame& frame) {
         break;
       }
       if (!ended) {
+        take(next);
         said += first ? "" : "\n";
         said += next;
       }

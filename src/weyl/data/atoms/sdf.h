@@ -17,7 +17,8 @@ namespace weyl {
 /// the second does, and the data fields `> <NAME>`, a number or a logical where the text is one, else the
 /// text with its lines. A field given twice is kept once, if it says the same. DataError with file, frame and
 /// line: a truncated molecule, counts that are none, an element that is none (query atoms), coordinates that
-/// are no finite numbers, bonds to atoms that are not there.
+/// are no finite numbers, bonds to atoms that are not there or between two that have one already, data fields of more than
+/// longest_text_line characters in all.
 class SdfReader : public FrameReader {
  public:
   SdfReader(std::unique_ptr<ByteSource> source, std::string_view where);
@@ -43,6 +44,7 @@ class SdfReader : public FrameReader {
   int64_t integer(std::string_view text, const char* what) const;
   void add_atom(AtomsFrame& frame, Marks& marks, std::string_view symbol) const;
   void add_bond(AtomsFrame& frame, int64_t first, int64_t second, int64_t type) const;
+  void check_bonds(const AtomsFrame& frame) const;
 
   void read_v2000(AtomsFrame& frame, Marks& marks);
   void read_properties(Marks& marks);

@@ -75,6 +75,8 @@ Slab slab_of(const AtomsFrame& frame, const FrameReader& reader) {
   }
   require<DataError>(spans_its_periods(*frame.cell, {true, true, true}), where,
                      ": the cell of a slab must have a volume");
+  require<DataError>(frame.pbc[0] && frame.pbc[1], where,
+                     ": a slab must be periodic along its first two lattice vectors (pbc)");
   const auto tags = atom_numbers_of(frame, "tags", 1, where);
   require<DataError>(tags.has_value(), where, ": a slab must have the column 'tags', the frame has ",
                      names_in(frame));
@@ -93,7 +95,7 @@ Slab slab_of(const AtomsFrame& frame, const FrameReader& reader) {
     slab.relaxed = places_in_angstrom(*relaxed, length, "relaxed", where);
     for (size_t a = 0; a < slab.relaxed.size(); ++a) {
       const Vector3 way = way_between(slab.relaxed[a], slab.positions[a]);
-      slab.relaxed[a] = moved_by(slab.positions[a], nearest_image(way, slab.cell, {true, true, true}));
+      slab.relaxed[a] = moved_by(slab.positions[a], nearest_image(way, slab.cell, frame.pbc));
     }
   }
   if (const FrameValue* energy = frame.value("energy")) {
@@ -133,6 +135,10 @@ std::vector<SlabImage> slab_images(const Slab& slab, double radius) {
     }
   }
   return images;
+}
+
+int64_t slab_tokens(const Slab& slab, double radius) {
+  return slab.size() + static_cast<int64_t>(slab_images(slab, radius).size());
 }
 
 void add_noise(Slab& slab, const NoisyNodes& noise, Stream& stream) {

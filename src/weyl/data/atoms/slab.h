@@ -29,7 +29,7 @@ struct Slab {
 /// columns `fixed` (0 or 1; else atoms of tag 0 are) and `relaxed` (N, 3), and the value `energy`. `fixed` and `relaxed` may
 /// also be values of as many rows as atoms, as rows of ASE's databases have them. Relaxed places are moved to the image
 /// nearest to the initial ones. DataError naming file and frame: no tags, or others than 0, 1 and 2; no cell, or one without
-/// a volume; columns of other shapes; numbers that are not finite.
+/// a volume, or without periods along the first two vectors; columns of other shapes; numbers that are not finite.
 Slab slab_of(const AtomsFrame& frame, const FrameReader& reader);
 
 /// An image of an atom of a slab, moved by lattice vectors.
@@ -40,6 +40,9 @@ struct SlabImage {
 /// The images of atoms in the eight cells around along the first two lattice vectors that are nearer than `radius` to an atom of
 /// the adsorbate. The adsorbate itself has none. (Graphormer-3D, Shi et al. 2022.) In the order of the cells, then the atoms.
 std::vector<SlabImage> slab_images(const Slab& slab, double radius);
+
+/// The tokens of a slab: its atoms and those images.
+int64_t slab_tokens(const Slab& slab, double radius);
 
 /// The slab as noisy nodes have it; `relaxed` stays. Nothing is drawn of atoms that are not free. ShapeError: a slab whose relaxed
 /// places are not known.

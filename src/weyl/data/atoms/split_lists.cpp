@@ -21,16 +21,19 @@ namespace {
 /// Protocols below 3 have no bytes: there they are _codecs.encode(text, "latin1") of their values as characters, or bytes().
 class PickledLists {
  public:
-  PickledLists(const Pickle& pickle, std::string where) : pickle_(pickle), where_(std::move(where)) {}
+  PickledLists(const Pickle& pickle, size_t bytes, std::string where)
+      : pickle_(pickle), where_(std::move(where)), left_(bytes) {}
 
-  SplitLists lists() const {
+  /// Those that are no tensors, and the names of all.
+  SplitLists lists(std::vector<std::string>& names) const {
     const PickleValue& root = pickle_[pickle_.root];
     check(root.kind == PickleKind::dict, "must be a dict of splits");
     SplitLists found;
     for (size_t i = 0; i + 1 < root.items.size(); i += 2) {
       const PickleValue &key = pickle_[root.items[i]], &value = pickle_[root.items[i + 1]];
       check(key.kind == PickleKind::text, "the names of splits must be texts");
-      const std::string name(key.text);
+      names.emplace_back(key.text);
+      const std::string& name = names.back();
       if (is_tensor(value)) {
         continue;  // read with its storage
       }
@@ -57,8 +60,17 @@ class PickledLists {
            pickle_[value.items[0]].text == "torch._utils";
   }
 
+  /// Takes `count` integers of `name` from those that all splits together may have: as many as the pickle has bytes, more
+  /// than it can say once each.
+  void take(size_t count, const std::string& name) const {
+    check(count <= left_, "the split ", quote(name),
+          " must not share its samples with another, they are more than the file has bytes");
+    left_ -= count;
+  }
+
   std::vector<int64_t> integers(const PickleValue& value, const std::string& name) const {
     if (value.kind == PickleKind::list || value.kind == PickleKind::tuple) {
+      take(value.items.size(), name);
       std::vector<int64_t> all;
       for (const uint32_t item : value.items) {
         check(pickle_[item].kind == PickleKind::integer, "the split ", quote(name), " must be of integers");
@@ -80,10 +92,11 @@ class PickledLists {
     check(type == "i8" || type == "i4", "the array ", quote(name), " must be of int64 or int32, is of ",
           quote(type, 20));
     const int64_t width = type == "i8" ? 8 : 4;
+    check(count >= 0, "the array ", quote(name), " must not have ", count, " integers");
+    take(static_cast<size_t>(count), name);
     const std::string bytes = bytes_of_array(pickle_[state.items[4]], name);
-    check(count >= 0 && bytes.size() % width == 0 && static_cast<int64_t>(bytes.size()) / width == count,
-          "the array ", quote(name), " must have ", count, " integers of ", width, " bytes, has ",
-          bytes.size(), " bytes");
+    check(bytes.size() % width == 0 && static_cast<int64_t>(bytes.size()) / width == count, "the array ",
+          quote(name), " must have ", count, " integers of ", width, " bytes, has ", bytes.size(), " bytes");
     std::vector<int64_t> all(static_cast<size_t>(count));
     for (size_t i = 0; i < all.size(); ++i) {
       if (width == 8) {
@@ -139,6 +152,7 @@ class PickledLists {
 
   const Pickle& pickle_;
   std::string where_;
+  mutable size_t left_;
 };
 
 }  // namespace
@@ -171,7 +185,8 @@ SplitLists parse_torch_lists(std::span<const std::byte> file, const std::string&
   PytorchArchive archive(file, where);
   const std::vector<std::byte> program = archive.pickle();
   const Pickle pickle = parse_pickle(program, where);
-  SplitLists lists = PickledLists(pickle, where).lists();
+  std::vector<std::string> names;
+  SplitLists lists = PickledLists(pickle, program.size(), where).lists(names);
   for (NamedArray& tensor : archive.arrays(pickled_tensors(pickle, where))) {
     require<DataError>(tensor.array.type == ElementType::i64 && tensor.array.shape.size() == 1, where,
                        ": the tensor ", quote(tensor.name), " must be a list of int64");
@@ -182,13 +197,26 @@ SplitLists parse_torch_lists(std::span<const std::byte> file, const std::string&
     require<DataError>(lists.try_emplace(tensor.name, std::move(all)).second, where, ": the split ",
                        quote(tensor.name), " is there twice");
   }
+  for (const std::string& name : names) {
+    require<DataError>(lists.contains(name), where, ": the split ", quote(name),
+                       " must be a NumPy array, a tensor or a list of integers");
+  }
   return lists;
 }
 
-SplitLists read_split_lists(const std::string& path) {
+SplitLists read_split_lists(const std::string& path, const std::vector<std::string>& known) {
   const std::string file = contents_of(path);
-  return path.ends_with(".pt") ? parse_torch_lists(std::as_bytes(std::span(file)), path)
-                               : parse_json_lists(file, path);
+  SplitLists lists = path.ends_with(".pt") ? parse_torch_lists(std::as_bytes(std::span(file)), path)
+                                           : parse_json_lists(file, path);
+  for (const auto& [name, list] : lists) {
+    if (std::ranges::find(known, name) == known.end()) {
+      std::string all;
+      std::ranges::for_each(known,
+                            [&](const std::string& split) { all += (all.empty() ? "" : ", ") + split; });
+      throw DataError(text(path, ": a split must be one of ", all, ", got ", quote(name, 40)));
+    }
+  }
+  return lists;
 }
 
 std::vector<int64_t> split_list(const SplitLists& lists, const std::string& name, int64_t most, int64_t size,

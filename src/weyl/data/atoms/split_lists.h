@@ -16,8 +16,8 @@ using SplitLists = std::map<std::string, std::vector<int64_t>>;
 /// Reads a file that lists the samples of splits: a JSON object of lists of integers ({"train": [0, 5], "valid": [1]}), or,
 /// where the name ends with .pt, a dict of NumPy arrays, tensors or lists of integers that torch.save wrote
 /// (data/containers/pickle.h: nothing is executed). DataError with the file: it is neither; a list holds something else
-/// than integers; a split is there twice.
-SplitLists read_split_lists(const std::string& path);
+/// than integers; a split is there twice, or is none of `known`.
+SplitLists read_split_lists(const std::string& path, const std::vector<std::string>& known);
 /// The same of contents in memory, `where` for messages.
 SplitLists parse_json_lists(std::string_view text, const std::string& where);
 SplitLists parse_torch_lists(std::span<const std::byte> file, const std::string& where);

@@ -27,18 +27,21 @@ bool TextLines::fill() {
   const size_t size = source_->read(std::as_writable_bytes(std::span(buffer_)).subspan(end_));
   end_ += size;
   if (const std::string fault = size == 0 ? source_->fault() : ""; !fault.empty()) {
-    throw DataError(text(place(number_ + 1), ": ", fault));
+    throw DataError(text(where(number_ + 1), ": ", fault));
   }
   return size > 0;
 }
 
-std::string TextLines::place(int64_t line) const {
+std::string TextLines::where(int64_t line) const {
+  if (from_) {
+    return text(where_, ": from byte ", *from_, ", line ", line - 1);
+  }
   return frame_ == 0 ? text(where_, ": line ", line) : text(where_, ": frame ", frame_, ", line ", line);
 }
 
 void TextLines::check_length(size_t size) const {
   if (size > longest_) {
-    throw DataError(text(place(number_ + 1), ": a line must have at most ", longest_, " characters"));
+    throw DataError(text(where(number_ + 1), ": a line must have at most ", longest_, " characters"));
   }
 }
 
@@ -89,6 +92,7 @@ void TextLines::go_to(uint64_t byte) {
   base_ = byte;
   held_ = ended_ = false;
   number_ = frame_ = byte > 0 ? 1 : 0;
+  from_ = byte > 0 ? std::optional(byte) : std::nullopt;
 }
 
 bool TextLines::next_frame() {

@@ -32,26 +32,27 @@ class TextLines {
   void hold() { held_ = true; }
   /// The byte at which the line begins that `next` goes to; nothing where the source cannot go back to it.
   std::optional<uint64_t> place() const;
-  /// Makes `next` go to the line that begins at this byte. Lines and frames before it are not counted, so that messages
-  /// that follow name others than the file's.
+  /// Makes `next` go to the line that begins at this byte. How many lines and frames are before it nobody knows: messages name
+  /// the byte and count lines from there.
   void go_to(uint64_t byte);
   /// The current line, valid until `next`.
   std::string_view line() const { return line_; }
   int64_t number() const { return number_; }  // from 1
   int64_t frame() const { return frame_; }    // from 1; 0: none yet
   const std::string& where() const { return where_; }
+  /// The file with the current frame and a line of it, for messages: "water.xyz: frame 12, line 310".
+  std::string where(int64_t line) const;
 
   /// DataError unless `holds`. The message names the file, the frame (if there are frames) and the current line.
   template <class... Parts>
   void check(bool holds, const Parts&... parts) const {
     if (!holds) [[unlikely]] {
-      throw DataError(text(place(number_), ": ", parts...));
+      throw DataError(text(where(number_), ": ", parts...));
     }
   }
 
  private:
   bool fill();
-  std::string place(int64_t line) const;
   void check_length(size_t size) const;  // of the line after the current one
 
   std::unique_ptr<ByteSource> source_;
@@ -63,6 +64,7 @@ class TextLines {
   uint64_t line_place_ = 0;     // and the current line
   std::string_view line_;
   int64_t number_ = 0, frame_ = 0;
+  std::optional<uint64_t> from_;  // the byte that lines are counted from; nothing: the file's first
   bool held_ = false, ended_ = false;
 };
 

@@ -10,6 +10,7 @@
 #include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
 #include "weyl/core/output_files.h"
+#include "weyl/core/random.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/core/tensor_file.h"
 #include "weyl/core/text_number.h"
@@ -114,6 +115,33 @@ void require_finite_tensor(const Tensor& t, const std::string& where, const char
                      " must be finite, some values are not");
 }
 
+class NbodySet : public InMemory {
+ public:
+  NbodySet(Batch all, Schema schema, bool flips)
+      : InMemory(std::move(all), std::move(schema)), flips_(flips) {}
+
+  Batch augmented(std::span<const int64_t> indices, std::span<const int64_t> partners,
+                  const Draw& draw) const override {
+    Batch result = InMemory::augmented(indices, partners, draw);
+    auto& points = std::get<Points>(result.input);
+    std::vector<double> signs;  // of each graph
+    for (const int64_t i : indices) {
+      Stream stream(draw.seed, "charges", {static_cast<uint64_t>(draw.epoch), static_cast<uint64_t>(i)});
+      signs.push_back(flips_ && stream.below(2) == 1 ? -1 : 1);
+    }
+    const Tensor sign = at::tensor(signs, at::kDouble).index_select(0, points.graphs.index);
+    points.scalars = points.scalars.clone();
+    points.scalars.select(1, 0).mul_(sign);
+    if (points.types.defined()) {
+      points.types = (points.scalars.select(1, 0) > 0).to(at::kLong);
+    }
+    return result;
+  }
+
+ private:
+  bool flips_;
+};
+
 // How many samples of a split are used: the first `asked`, all for 0.
 int64_t trajectory_count(const Trajectories& t, const std::string& where, const std::string& split,
                          int64_t asked) {
@@ -163,7 +191,7 @@ std::shared_ptr<const Dataset> as_points(const Trajectories& t, const std::strin
     schema.labels.clear();
   }
   all.input = std::move(points);
-  return std::make_shared<InMemory>(std::move(all), std::move(schema));
+  return std::make_shared<NbodySet>(std::move(all), std::move(schema), o.flip_charges);
 }
 
 void require_frames(const NbodyDataOptions& o) {

@@ -15,6 +15,9 @@ void fields(Fields& f, NbodyDataOptions& o) {
   f("speed", o.speed, "adds the norm of the velocity as a scalar feature");
   f("charge_types", o.charge_types,
     "the sign of the charge is the type of a particle too (two types, for systems that learn by type)");
+  f("flip_charges", o.flip_charges,
+    "gives training samples the opposite charges half of the time, all particles of a system at once, which changes "
+    "nothing of how they move: forces go by products of charges");
 }
 
 void fields(Fields& f, PlanetsDataOptions& o) {

@@ -20,11 +20,13 @@ struct NbodyDataOptions {
   int64_t target_frame = 40;
   bool speed = true;          // adds the norm of the velocity as a scalar feature
   bool charge_types = false;  // the sign of the charge as the type of a particle, 0 or 1
+  bool flip_charges = false;  // in training, of all particles of a system at once
 };
 void fields(Fields& f, NbodyDataOptions& o);
 /// Charged particles as points: positions (N, 3), scalars charge and (option) speed = |v|, vector velocity,
 /// all at input_frame, float64; label displacement (N, 1, 3) = x(target_frame) - x(input_frame); horizon the
-/// time between the two.
+/// time between the two. With flip_charges each training sample has, in every other draw of (seed, epoch, sample), the
+/// opposite charges: forces go by products of charges, so that it moves the same.
 Schema declared_schema(const NbodyDataOptions& options);
 /// Opens a folder of weyl.nbody files or of the original .npy files (loc_, vel_, charges_ then train, valid, test).
 /// DataError: no such folder, no split at all, a broken file, a frame that is not there, fewer samples than the options

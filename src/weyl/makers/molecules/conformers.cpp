@@ -26,7 +26,7 @@ void fields(Fields& f, ConformersMakerOptions& o) {
 }
 
 MakerPlan plan_of(const ConformersMakerOptions& o) {
-  return {.what = text("conformers of the molecules of ", o.file),
+  return {.what = text("of each molecule of ", o.file),
           .counts = {{"conformers", o.conformers}},
           .make = std::bind_front(make_conformers, o)};
 }

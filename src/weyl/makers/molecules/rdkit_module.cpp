@@ -185,9 +185,32 @@ bool embed_all(RDKit::ROMol& molecule, int64_t count, uint64_t seed, int threads
   return true;
 }
 
+/// Puts the molecules of one SMILES, as those of a salt, side by side along x: RDKit embeds each about the origin, where their
+/// atoms may coincide.
+void lay_apart(std::vector<double>& positions, const std::vector<int>& molecule_of, int molecules) {
+  constexpr double gap = 3;  // Angstrom
+  double end = 0;
+  for (int m = 0; m < molecules; ++m) {
+    double low = INFINITY, high = -INFINITY;
+    for (size_t atom = 0; atom < molecule_of.size(); ++atom) {
+      if (molecule_of[atom] == m) {
+        low = std::min(low, positions[3 * atom]);
+        high = std::max(high, positions[3 * atom]);
+      }
+    }
+    const double shift = m == 0 ? 0 : end + gap - low;
+    for (size_t atom = 0; m > 0 && atom < molecule_of.size(); ++atom) {
+      positions[3 * atom] += molecule_of[atom] == m ? shift : 0;
+    }
+    end = high + shift;
+  }
+}
+
 /// The places of all conformers that are finite.
 std::vector<AtomsFrame> conformers_of(const RDKit::ROMol& molecule, int64_t dimensions) {
   std::vector<AtomsFrame> conformers;
+  std::vector<int> molecule_of;
+  const auto molecules = static_cast<int>(RDKit::MolOps::getMolFrags(molecule, molecule_of));
   for (auto conformer = molecule.beginConformers(); conformer != molecule.endConformers(); ++conformer) {
     AtomsFrame frame = frame_of(molecule);
     frame.values.push_back({"dimensions", {}, std::vector{dimensions}});
@@ -195,6 +218,7 @@ std::vector<AtomsFrame> conformers_of(const RDKit::ROMol& molecule, int64_t dime
       frame.positions.insert(frame.positions.end(), {place.x, place.y, place.z});
     }
     if (std::ranges::all_of(frame.positions, [](double x) { return std::isfinite(x); })) {
+      lay_apart(frame.positions, molecule_of, molecules);
       conformers.push_back(std::move(frame));
     }
   }

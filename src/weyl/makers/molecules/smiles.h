@@ -36,7 +36,8 @@ std::vector<double> conformer_of_smiles(const std::string& smiles, uint64_t seed
 
 /// `count` conformers with all hydrogens, bonds and formal charges, drawn by ETKDG, version 3, and moved downhill by MMFF94 (UFF for
 /// what has no types in it, and as drawn for what neither knows). Fewer where RDKit finds fewer; where it finds none, one in
-/// the plane (the value `dimensions` is 2). Isotopes and several molecules in one SMILES are taken too. A function of all
+/// the plane (the value `dimensions` is 2). Isotopes are taken too, and several
+/// molecules in one SMILES, which are laid side by side, 3 Angstrom apart. A function of all
 /// arguments but `threads` (0: one per core), to the bit with one build of RDKit. ConfigError as `read_smiles` for what RDKit cannot read.
 std::vector<AtomsFrame> conformers_of_smiles(const std::string& smiles, int64_t count, uint64_t seed,
                                              int64_t threads);

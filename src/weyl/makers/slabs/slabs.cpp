@@ -2,25 +2,25 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <functional>
 #include <numeric>
+#include <span>
 #include <utility>
 
 #include "weyl/core/check.h"
 #include "weyl/core/elements.h"
-#include "weyl/core/output_files.h"
 #include "weyl/core/random.h"
 #include "weyl/data/atoms/extended_xyz.h"
 #include "weyl/dynamics/relaxation.h"
 #include "weyl/makers/slabs/effective_medium.h"
+#include "weyl/makers/split_files.h"
 
 namespace weyl {
 
 void fields(Fields& f, SlabsMakerOptions& o) {
-  f("train", o.train, "slabs for training", {0, 1e8});
-  f("valid", o.valid, "slabs for validation, of other pairs of metal and adsorbate", {0, 1e8});
-  f("test", o.test, "slabs for testing, of others again", {0, 1e8});
+  f("train", o.train, "slabs for training; all are in memory until they are written", {0, 1e6});
+  f("valid", o.valid, "slabs for validation, of other pairs of metal and adsorbate", {0, 1e6});
+  f("test", o.test, "slabs for testing, of others again", {0, 1e6});
   f("seed", o.seed, "of the streams of random numbers", {0, 9.2e18});
   f("threads", o.threads, "threads that work; 0: one per core", {0, 1024});
 }
@@ -218,39 +218,16 @@ AtomsFrame make_slab(const SlabsMakerOptions& options, std::string_view split, i
                        index));
 }
 
-bool make_slabs(const SlabsMakerOptions& options, const std::string& folder, const JobHooks& hooks) {
-  struct Part {
-    const char* name;
-    int64_t first = 0, count = 0;
-  };
-  std::vector<Part> parts;
-  NewFiles files;
-  int64_t total = 0;
-  for (const auto& [name, count] :
-       {std::pair{"train", options.train}, {"valid", options.valid}, {"test", options.test}}) {
-    if (count > 0) {
-      files.add((std::filesystem::path(folder) / (std::string(name) + ".extxyz")).string());
-      parts.push_back({name, total, count});
-      total += count;
-    }
-  }
-  require<ConfigError>(total > 0, "slabs: train, valid and test are all 0, there is nothing to make");
-  std::vector<AtomsFrame> made(static_cast<size_t>(total));
-  const bool whole = run_samples(total, options.threads, hooks, [&](int64_t i, const auto&) {
-    const auto part = std::ranges::find_if(parts, [i](const Part& p) { return i < p.first + p.count; });
-    made[static_cast<size_t>(i)] = make_slab(options, part->name, i - part->first);
-  });
-  if (!whole) {
-    return false;
-  }
-  files.write_each([&](size_t k) {
-    ExtendedXyzWriter writer(files.path(k), Existing::keep);
-    for (int64_t i = 0; i < parts[k].count; ++i) {
-      writer.write(made[static_cast<size_t>(parts[k].first + i)]);
-    }
-    writer.commit();
-  });
-  return true;
+bool make_slabs(const SlabsMakerOptions& o, const std::string& folder, const JobHooks& hooks) {
+  return make_split_files(
+      "slabs", {o.train, o.valid, o.test}, folder, o.threads, hooks,
+      [&](const char* split, int64_t index) { return make_slab(o, split, index); },
+      [](std::span<const AtomsFrame> made, const char* /*split*/, const std::string& path) {
+        ExtendedXyzWriter writer(path, Existing::keep);
+        std::ranges::for_each(made, [&](const AtomsFrame& frame) { writer.write(frame); });
+        writer.commit();
+      },
+      ".extxyz");
 }
 
 }  // namespace weyl

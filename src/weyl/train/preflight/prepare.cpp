@@ -121,10 +121,10 @@ bool chooses_without(const Prepared& p, const std::string& best, const Dataset& 
   return true;
 }
 
-// Refuses validation and test splits without labels. Nothing is chosen by the test split: of what it lacks there are no
-// metrics, where the task can do without, and a warning says so. So it is with what the choice of the best model does not
-// look at in the validation split, of which a note is enough.
-void count_labels_of_others(Prepared& p, const std::string& best) {
+// Refuses a validation split without labels. Nothing is chosen by the test split, whose labels many published sets keep back:
+// of what it lacks there are no metrics, and a warning says so. So it is with what the choice of the best model does not look
+// at in the validation split, of which a note is enough. Whether the test split can be measured at all.
+bool count_labels_of_others(Prepared& p, const std::string& best) {
   for (const auto& [name, split] : named_splits(p.data)) {
     if (split == nullptr || split->size() == 0 || split == p.data.train) {  // which has been counted
       continue;
@@ -134,10 +134,16 @@ void count_labels_of_others(Prepared& p, const std::string& best) {
       continue;
     }
     std::vector<std::string>& lines = split == p.data.test ? p.likely_faults : p.notes;
+    if (const auto missed = split == p.data.test ? label_missed(*p.saved.task, *split) : std::nullopt) {
+      lines.push_back(text(name, ": has no known label '", missed->name, "', and is not measured",
+                           also_in_files(split->schema(), "; its files also have ")));
+      return false;  // it is the last
+    }
     for (const Quantity& label : labels_to_measure_without(*p.saved.task, *split, name)) {
       lines.push_back(measured_without(label, split->schema(), name));
     }
   }
+  return true;
 }
 
 // Of a model that looks inside objects: how large they are, by a few samples from all over the training data.
@@ -173,7 +179,7 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const Recipe
                        "train: data must have training samples, got none");
   p.saved.task = make_task(files.task);
   p.labels = count_labels(*p.saved.task, *p.data.train);
-  count_labels_of_others(p, recipe.train.best);
+  const bool measures_test = count_labels_of_others(p, recipe.train.best);
   if (resumed == nullptr) {  // a run that was begun goes on
     require_features_are_no_labels(p.data.train->schema().interface.features, p.saved.task->labels(),
                                    p.saved.task->name());
@@ -222,6 +228,7 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const Recipe
   }
   freeze(p);
   std::ranges::move(contradictions_of(p.data, facts), std::back_inserter(p.likely_faults));
+  p.data.test = measures_test ? p.data.test : nullptr;
   if (request.observer != nullptr) {
     request.observer->opened(p.data, *p.saved.task);
   }
