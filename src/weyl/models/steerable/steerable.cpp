@@ -29,7 +29,6 @@ Tensor concatenated(const Tensor& a, const Tensor& b, const SteerableType& type)
   return at::cat(parts, 2).flatten(1, 2);
 }
 
-<<<<<<< HEAD
 /// x (B, C, pixels...) with so many pixels of each channel's least value in the sample on each side of each axis.
 Tensor surrounded(const Tensor& x, const std::vector<int64_t>& margins) {
   std::vector<int64_t> sides;  // of the last axis first
@@ -45,13 +44,6 @@ Tensor surrounded(const Tensor& x, const std::vector<int64_t>& margins) {
   return at::constant_pad_nd(x - background, sides) + background;
 }
 
-/// Pixels along an axis of a square or cube of `typical_nodes`, or as near to it as may be.
-int64_t side_of(const Interface& interface) {
-  return std::llround(std::pow(interface.typical_nodes, 1 / static_cast<double>(interface.dimension)));
-}
-
-=======
->>>>>>> nets40
 SteerableType doubled(SteerableType type) {
   for (int64_t& c : type.channels) {
     c *= 2;
@@ -173,22 +165,11 @@ Named Net::forward(const Grid& grid) {
       skips.pop_back();
     }
   }
-<<<<<<< HEAD
   Tensor all = segmentation_ ? (*pixels_)(x, sizes) : (*whole_)(x);
   for (size_t axis = 0; segmentation_ && axis < margins.size(); ++axis) {
     all = all.narrow(static_cast<int64_t>(axis) + 2, margins[axis], pixels[axis]);
   }
-  Named outputs;
-  int64_t first = 0;
-  for (const auto& q : interface.outputs) {
-    outputs[q.name] = all.narrow(1, first, q.channels);
-    first += q.channels;
-  }
-  return outputs;
-=======
-  const Tensor all = segmentation_ ? (*pixels_)(x, pixels) : (*whole_)(x);
   return by_name(all);
->>>>>>> nets40
 }
 
 Symmetry Net::claims(std::span<const int64_t> pixels, std::span<const double> spacing) const {

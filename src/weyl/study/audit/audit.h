@@ -107,15 +107,10 @@ constexpr double control_at_least = 1e-4;
 ///            rotations are exact and reflections approximate, a reflection is measured instead
 ///   poses    a right factor for each token, always; a left multiplication, a permutation where not claimed. One right
 ///            factor for all tokens is measured
-<<<<<<< HEAD
-///   grids    a shear by whole cells, always; a reflection where none is claimed. Claims are finite, those of
-///            Model::symmetry_for their shape; rotations by other angles would measure how samples are interpolated, but
-///            where the set makes them anew (`measured`, by `made_anew`)
-=======
 ///   grids    a shear by whole cells, always; a reflection where none is claimed; a quarter turn where nothing is claimed
 ///            for any input. Claims are finite, those of
-///            Model::symmetry_for their shape; rotations by other angles would measure how samples are interpolated
->>>>>>> nets40
+///            Model::symmetry_for their shape; rotations by other angles would measure how samples are interpolated, but
+///            where the set makes them anew (`measured`, by `made_anew`)
 ///
 /// A control that does not show is skipped, by name, where every sample equals its own image: a planar molecule under
 /// a reflection. An audit in which every control was skipped has not passed.
