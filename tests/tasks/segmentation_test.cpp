@@ -100,6 +100,34 @@ TEST(Segmentation, DiceAndIouAreThoseCountedByHand) {
   EXPECT_NEAR(m.at("dice").value, m.at("dice_whole").value, 1e-12);
 }
 
+/// One pixel three to the left of another; a mask alone; two that are empty.
+TEST(Segmentation, SurfacesAreAsFarApartAsTheGridSays) {
+  const Tensor truth = longs({0, 0, 0, 0, 1, 0, /**/ 0, 1, 0, 0, 0, 0, /**/ 0, 0, 0, 0, 0, 0}, {3, 1, 1, 6});
+  const Tensor said = longs({0, 1, 0, 0, 0, 0, /**/ 0, 0, 0, 0, 0, 0, /**/ 0, 0, 0, 0, 0, 0}, {3, 1, 1, 6});
+  SegmentationOptions options;
+  options.tolerance = 5.9;
+  const auto measured = [&] {
+    const Segmentation task(options);
+    Pointwise model(task.interface(toy_schema(2, 3, "mask", 2)));
+    model.interface.length_unit = "mm";
+    const auto meter = task.meter(model.interface);
+    meter->add({Grid{at::zeros({3, 3, 1, 6}, at::kDouble), {1, 2, 1}}, {{"mask", truth}}}, sure(said, 2));
+    return meter->values();
+  };
+  Metrics m = measured();
+  EXPECT_NEAR(m.at("hd95_1").value, 6, 1e-12);
+  EXPECT_EQ(m.at("hd95_1").unit, "mm");
+  EXPECT_EQ(m.at("hd95_infinite_1").value, 1);
+  EXPECT_EQ(m.at("surface_dice_1").value, 0);
+  EXPECT_NEAR(m.at("volume_error_1").value, (0.0 + 2.0) / 2, 1e-12);
+  EXPECT_EQ(m.at("volume_error_1").unit, "mm^2");
+  EXPECT_NEAR(m.at("dice_1").value, 1.0 / 3, 1e-12);  // of which the empty masks are one
+  options.tolerance = 6;
+  m = measured();
+  EXPECT_EQ(m.at("surface_dice_1").value, 0.5);
+  EXPECT_EQ(m.at("surface_dice").value, 0.5);
+}
+
 TEST(Segmentation, LossesAreThoseOfHandComputedProbabilities) {
   const Tensor p = at::tensor({0.8, 0.4, /**/ 0.2, 0.6}, at::kDouble).view({1, 2, 1, 2});
   const Tensor target = longs({0, 1}, {1, 1, 2});

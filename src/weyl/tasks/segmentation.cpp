@@ -11,6 +11,7 @@
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/zeros.h>
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -18,6 +19,7 @@
 #include "weyl/ops/autograd/full_precision.h"
 #include "weyl/ops/constants.h"
 #include "weyl/tasks/classes.h"
+#include "weyl/tasks/mask_surfaces.h"
 #include "weyl/tasks/sliding_window.h"
 #include "weyl/tasks/test_time_rotations.h"
 
@@ -126,10 +128,32 @@ Overlap overlap_of(const std::vector<int64_t>& labels, const Tensor& confusion) 
   return overlap;
 }
 
+/// The cells whose class is one of `labels`.
+std::vector<uint8_t> cells_of(const Tensor& classes, const std::vector<int64_t>& labels) {
+  const Tensor all = classes.to(at::kCPU).contiguous();
+  const std::span<const int64_t> values(all.const_data_ptr<int64_t>(), static_cast<size_t>(all.numel()));
+  std::vector<uint8_t> cells(values.size());
+  std::ranges::transform(values, cells.begin(), [&](int64_t k) {
+    return static_cast<uint8_t>(std::ranges::find(labels, k) != labels.end());
+  });
+  return cells;
+}
+
+double mean_of(const std::vector<double>& values) {  // NaN of none
+  return std::reduce(values.begin(), values.end()) / static_cast<double>(values.size());
+}
+
 class Overlaps : public Meter {
  public:
-  Overlaps(std::vector<std::string> names, const std::vector<Region>& regions)
-      : names_(std::move(names)), counts_(at::zeros({classes(), classes()}, at::kLong)) {
+  Overlaps(std::vector<std::string> names, const SegmentationOptions& options, std::string length_unit,
+           int64_t dimension)
+      : names_(std::move(names)),
+        tolerance_(options.tolerance),
+        pooled_(options.hd95 == Percentile95::pooled),
+        length_unit_(std::move(length_unit)),
+        dimension_(dimension),
+        counts_(at::zeros({classes(), classes()}, at::kLong)) {
+    const std::vector<Region>& regions = options.regions;
     for (int64_t k = 1; k < classes(); ++k) {
       parts_.push_back({{names_[k], {k}}, regions.empty(), classes() - 1 <= kMostNamedClasses});
     }
@@ -155,6 +179,7 @@ class Overlaps : public Meter {
         const Overlap overlap = overlap_of(part.region.labels, confusion);
         part.dice += overlap.dice();
         part.iou += overlap.iou();
+        add_surfaces(part, truth[b], said[b], grid_of(batch.input).spacing);
       }
     }
   }
@@ -168,8 +193,14 @@ class Overlaps : public Meter {
     surprise_ += more.surprise_;
     samples_ += more.samples_;
     for (size_t i = 0; i < parts_.size(); ++i) {
-      parts_[i].dice += more.parts_[i].dice;
-      parts_[i].iou += more.parts_[i].iou;
+      Part& part = parts_[i];
+      const Part& of_more = more.parts_[i];
+      part.dice += of_more.dice;
+      part.iou += of_more.iou;
+      part.infinite += of_more.infinite;
+      for (auto values : {&Part::hd95, &Part::surface_dice, &Part::volume_error}) {
+        (part.*values).insert((part.*values).end(), (of_more.*values).begin(), (of_more.*values).end());
+      }
     }
   }
 
@@ -197,6 +228,7 @@ class Overlaps : public Meter {
     for (const char* score : {"dice", "iou", "dice_pooled", "iou_pooled"}) {
       metrics[score].value /= headed;
     }
+    add_distances(metrics);
     const auto pixels = static_cast<double>(counts_.sum().item<int64_t>());
     metrics["accuracy"] = {static_cast<double>(counts_.trace().item<int64_t>()) / pixels, ""};
     metrics["cross_entropy"] = {surprise_ / pixels, ""};
@@ -205,13 +237,19 @@ class Overlaps : public Meter {
 
   std::vector<MetricName> names(const Schema&) const override {
     std::vector<MetricName> all{{"accuracy", false}, {"cross_entropy"}};
-    for (const char* score : {"dice", "iou", "dice_pooled", "iou_pooled"}) {
-      all.push_back({score, false});
+    const auto with_parts = [&](const std::string& score, bool lower_is_better) {
+      all.push_back({score, lower_is_better});
       for (const Part& part : parts_) {
         if (part.named) {
-          all.push_back({std::string(score) + "_" + part.region.name, false});
+          all.push_back({score + "_" + part.region.name, lower_is_better});
         }
       }
+    };
+    for (const char* score : {"dice", "iou", "dice_pooled", "iou_pooled", "surface_dice"}) {
+      with_parts(score, false);
+    }
+    for (const char* score : {"hd95", "hd95_infinite", "volume_error"}) {
+      with_parts(score, true);
     }
     return all;
   }
@@ -226,10 +264,79 @@ class Overlaps : public Meter {
     Region region;
     bool heads, named;  // counts in the means; is told by itself
     double dice = 0, iou = 0;
+    int64_t infinite = 0;  // samples of which one mask alone is empty
+    std::vector<double> hd95 = {}, surface_dice = {},
+                        volume_error = {};  // of the other samples; of all that have it
   };
+
+  void add_surfaces(Part& part, const Tensor& truth, const Tensor& said,
+                    const std::array<double, 3>& spacing) {
+    const std::vector<uint8_t> right = cells_of(truth, part.region.labels),
+                               found = cells_of(said, part.region.labels);
+    MaskView first{right}, second{found};
+    const size_t without = first.sizes.size() - static_cast<size_t>(truth.dim());  // axes that images lack
+    double cell = 1;
+    for (size_t axis = without; axis < first.sizes.size(); ++axis) {
+      first.sizes[axis] = second.sizes[axis] = truth.size(static_cast<int64_t>(axis - without));
+      first.spacing[axis] = second.spacing[axis] = spacing[axis - without];
+      cell *= spacing[axis - without];
+    }
+    const auto cells = [](const std::vector<uint8_t>& mask) {
+      return static_cast<double>(std::ranges::count(mask, 1));
+    };
+    const double of_right = cells(right), of_found = cells(found);
+    if (of_right == 0 && of_found == 0) {
+      return;
+    }
+    part.volume_error.push_back(std::abs(of_found - of_right) * cell);
+    const SurfaceDistances distances = surface_distances(first, second);
+    part.surface_dice.push_back(weyl::surface_dice(distances, tolerance_));
+    const double far = weyl::hd95(distances, pooled_);
+    if (std::isfinite(far)) {
+      part.hd95.push_back(far);
+    } else {
+      ++part.infinite;
+    }
+  }
+
+  void add_distances(Metrics& metrics) const {
+    const bool millilitres = length_unit_ == "mm" && dimension_ == 3;
+    const std::string volume_unit =
+        millilitres || length_unit_.empty() ? (millilitres ? "ml" : "") : text(length_unit_, "^", dimension_);
+    std::vector<double> far, near, off;  // of the parts that count in the means
+    int64_t infinite = 0;
+    for (const Part& part : parts_) {
+      const double hd95 = mean_of(part.hd95), dice = mean_of(part.surface_dice),
+                   volume = mean_of(part.volume_error) / (millilitres ? 1000 : 1);
+      if (part.named) {
+        const std::string name = "_" + part.region.name;
+        metrics["hd95" + name] = {hd95, length_unit_};
+        metrics["hd95_infinite" + name] = {static_cast<double>(part.infinite), ""};
+        metrics["surface_dice" + name] = {dice, ""};
+        metrics["volume_error" + name] = {volume, volume_unit};
+      }
+      if (part.heads) {
+        infinite += part.infinite;
+        for (const auto& [value, all] : {std::pair{hd95, &far}, {dice, &near}, {volume, &off}}) {
+          if (!std::isnan(value)) {
+            all->push_back(value);
+          }
+        }
+      }
+    }
+    metrics["hd95"] = {mean_of(far), length_unit_};
+    metrics["hd95_infinite"] = {static_cast<double>(infinite), ""};
+    metrics["surface_dice"] = {mean_of(near), ""};
+    metrics["volume_error"] = {mean_of(off), volume_unit};
+  }
+
   int64_t classes() const { return static_cast<int64_t>(names_.size()); }
 
   std::vector<std::string> names_;
+  double tolerance_;
+  bool pooled_;
+  std::string length_unit_;
+  int64_t dimension_;
   Tensor counts_;
   std::vector<Part> parts_;
   double surprise_ = 0;
@@ -337,7 +444,8 @@ Named Segmentation::predict(Model& model, const Batch& batch) const {
 
 std::unique_ptr<Meter> Segmentation::meter(const Interface& model) const {
   return std::make_unique<Overlaps>(
-      class_names(options_.names, classes_of(model, kSegmentation), kSegmentation), options_.regions);
+      class_names(options_.names, classes_of(model, kSegmentation), kSegmentation), options_,
+      model.length_unit, model.dimension);
 }
 
 }  // namespace weyl

@@ -34,7 +34,11 @@ Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const Segme
 ///             averaged over the samples, 0/0 being 1; dice_pooled_<name> and iou_pooled_<name> of all pixels
 ///             of all samples at once. dice, the headline, and iou, dice_pooled, iou_pooled: their means over
 ///             the regions where there are some, else over the classes; accuracy and cross_entropy over all
-///             pixels
+///             pixels. Of their surfaces (mask_surfaces.h), by the grid's spacing, averaged over the samples where one of both
+///             masks is not empty: hd95_<name>, the Hausdorff distance at the 95th percentile, over those where neither is (one
+///             alone is infinitely far: their number is hd95_infinite_<name>); surface_dice_<name> at the options' tolerance;
+///             volume_error_<name>, the difference of volumes, in ml of volumes in mm. Without a name: means over the same parts
+///             as dice, hd95_infinite their sum
 class Segmentation : public Task {
  public:
   explicit Segmentation(SegmentationOptions options) : options_(std::move(options)) {}
