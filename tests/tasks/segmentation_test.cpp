@@ -108,8 +108,9 @@ TEST(Segmentation, SurfacesAreAsFarApartAsTheGridSays) {
   options.tolerance = 5.9;
   const auto measured = [&] {
     const Segmentation task(options);
-    Pointwise model(task.interface(toy_schema(2, 3, "mask", 2)));
-    model.interface.length_unit = "mm";
+    Schema schema = toy_schema(2, 3, "mask", 2);
+    schema.interface.length_unit = "mm";
+    Pointwise model(task.interface(schema));
     const auto meter = task.meter(model.interface);
     meter->add({Grid{at::zeros({3, 3, 1, 6}, at::kDouble), {1, 2, 1}}, {{"mask", truth}}}, sure(said, 2));
     return meter->values();
