@@ -139,7 +139,7 @@ std::vector<uint8_t> cells_of(const Tensor& classes, const std::vector<int64_t>&
   return cells;
 }
 
-double mean_of(const std::vector<double>& values) {  // NaN of none
+double mean_of(const std::vector<double>& values) {
   return std::reduce(values.begin(), values.end()) / static_cast<double>(values.size());
 }
 
@@ -299,35 +299,46 @@ class Overlaps : public Meter {
     }
   }
 
+  /// Of what no sample has there is no metric.
   void add_distances(Metrics& metrics) const {
     const bool millilitres = length_unit_ == "mm" && dimension_ == 3;
-    const std::string volume_unit =
-        millilitres || length_unit_.empty() ? (millilitres ? "ml" : "") : text(length_unit_, "^", dimension_);
-    std::vector<double> far, near, off;  // of the parts that count in the means
-    int64_t infinite = 0;
-    for (const Part& part : parts_) {
-      const double hd95 = mean_of(part.hd95), dice = mean_of(part.surface_dice),
-                   volume = mean_of(part.volume_error) / (millilitres ? 1000 : 1);
-      if (part.named) {
-        const std::string name = "_" + part.region.name;
-        metrics["hd95" + name] = {hd95, length_unit_};
-        metrics["hd95_infinite" + name] = {static_cast<double>(part.infinite), ""};
-        metrics["surface_dice" + name] = {dice, ""};
-        metrics["volume_error" + name] = {volume, volume_unit};
-      }
-      if (part.heads) {
-        infinite += part.infinite;
-        for (const auto& [value, all] : {std::pair{hd95, &far}, {dice, &near}, {volume, &off}}) {
-          if (!std::isnan(value)) {
-            all->push_back(value);
-          }
+    const double in_unit = millilitres ? 1e-3 : 1;
+    const std::string in_space = length_unit_.empty() ? "" : text(length_unit_, "^", dimension_);
+    struct Kind {
+      const char* name;
+      std::vector<double> Part::* values;
+      double factor;
+      std::string unit;
+    };
+    const Kind kinds[] = {{"hd95", &Part::hd95, 1, length_unit_},
+                          {"surface_dice", &Part::surface_dice, 1, ""},
+                          {"volume_error", &Part::volume_error, in_unit, millilitres ? "ml" : in_space}};
+    for (const auto& [name, values, factor, unit] : kinds) {
+      std::vector<double> means;  // of the parts that count in the mean over parts
+      for (const Part& part : parts_) {
+        if ((part.*values).empty()) {
+          continue;
+        }
+        const double mean = factor * mean_of(part.*values);
+        if (part.named) {
+          metrics[text(name, "_", part.region.name)] = {mean, unit};
+        }
+        if (part.heads) {
+          means.push_back(mean);
         }
       }
+      if (!means.empty()) {
+        metrics[name] = {mean_of(means), unit};
+      }
     }
-    metrics["hd95"] = {mean_of(far), length_unit_};
+    int64_t infinite = 0;
+    for (const Part& part : parts_) {
+      infinite += part.heads ? part.infinite : 0;
+      if (part.named) {
+        metrics["hd95_infinite_" + part.region.name] = {static_cast<double>(part.infinite), ""};
+      }
+    }
     metrics["hd95_infinite"] = {static_cast<double>(infinite), ""};
-    metrics["surface_dice"] = {mean_of(near), ""};
-    metrics["volume_error"] = {mean_of(off), volume_unit};
   }
 
   int64_t classes() const { return static_cast<int64_t>(names_.size()); }

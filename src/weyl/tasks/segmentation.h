@@ -38,7 +38,7 @@ Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const Segme
 ///             masks is not empty: hd95_<name>, the Hausdorff distance at the 95th percentile, over those where neither is (one
 ///             alone is infinitely far: their number is hd95_infinite_<name>); surface_dice_<name> at the options' tolerance;
 ///             volume_error_<name>, the difference of volumes, in ml of volumes in mm. Without a name: means over the same parts
-///             as dice, hd95_infinite their sum
+///             as dice, hd95_infinite their sum. What no sample has is left out
 class Segmentation : public Task {
  public:
   explicit Segmentation(SegmentationOptions options) : options_(std::move(options)) {}
