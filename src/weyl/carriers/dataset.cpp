@@ -63,7 +63,8 @@ Batch Subset::batch(std::span<const int64_t> indices) const {
   return all_->batch(in_whole(indices));
 }
 
-std::optional<Batch> Subset::made_anew(std::span<const int64_t> indices, std::span<const Placement> by) const {
+std::optional<Batch> Subset::made_anew(std::span<const int64_t> indices,
+                                       std::span<const Placement> by) const {
   return all_->made_anew(in_whole(indices), by);
 }
 

@@ -44,7 +44,7 @@ class Dataset {
   /// Grids made anew from what they were made of, each moved by a placement of its own first, so that nothing of a grid is
   /// interpolated. Nothing: the set has no more than the grids.
   virtual std::optional<Batch> made_anew(std::span<const int64_t> /*indices*/,
-                                     std::span<const Placement> /*by*/) const {
+                                         std::span<const Placement> /*by*/) const {
     return {};
   }
   /// How far the worst pose of the source was off its group before the reader moved it there. 0: none was off.
@@ -97,7 +97,8 @@ class Subset : public Dataset {
   Batch batch(std::span<const int64_t> indices) const override;
   Batch augmented(std::span<const int64_t> indices, std::span<const int64_t> partners,
                   const Draw& draw) const override;
-  std::optional<Batch> made_anew(std::span<const int64_t> indices, std::span<const Placement> by) const override;
+  std::optional<Batch> made_anew(std::span<const int64_t> indices,
+                                 std::span<const Placement> by) const override;
   double mended() const override { return all_->mended(); }
   std::string source(int64_t index) const override;
   std::string axes(int64_t index) const override { return all_->axes(sample(index)); }

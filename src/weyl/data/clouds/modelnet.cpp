@@ -164,12 +164,13 @@ Batch ShapeSet::grids(std::span<const int64_t> indices, const Draw* draw) const 
   return as_grids(std::move(values));
 }
 
-std::optional<Batch> ShapeSet::made_anew(std::span<const int64_t> indices, std::span<const Placement> by) const {
+std::optional<Batch> ShapeSet::made_anew(std::span<const int64_t> indices,
+                                         std::span<const Placement> by) const {
   if (options_.carrier != ShapeCarrier::grid) {
     return {};
   }
-  require(indices.size() == by.size(), "made_anew: there must be a placement for each of the ", indices.size(),
-          " samples, got ", by.size());
+  require(indices.size() == by.size(), "made_anew: there must be a placement for each of the ",
+          indices.size(), " samples, got ", by.size());
   Tensor values = empty_cells(std::ssize(indices));
   auto* to = values.mutable_data_ptr<float>();
   for (size_t k = 0; k < indices.size(); ++k) {

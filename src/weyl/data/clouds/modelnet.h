@@ -46,7 +46,8 @@ class ShapeSet : public Dataset {
   Batch batch(std::span<const int64_t> indices) const override;
   Batch augmented(std::span<const int64_t> indices, std::span<const int64_t> partners,
                   const Draw& draw) const override;
-  std::optional<Batch> made_anew(std::span<const int64_t> indices, std::span<const Placement> by) const override;
+  std::optional<Batch> made_anew(std::span<const int64_t> indices,
+                                 std::span<const Placement> by) const override;
 
  private:
   using Change =
