@@ -2,10 +2,10 @@
 # installed file to draft one.
 set(WEYL_RECIPES
   completion/aff2 completion/aff3 completion/se2 completion/se3 completion/so2 completion/so3
-  glyphs/platonic glyphs/steerable-transformer glyphs/transformer lesions/steerable-transformer
+  glyphs/cnn glyphs/platonic glyphs/steerable-transformer glyphs/transformer lesions/steerable-transformer lesions/unet
   md/et md/gatr md/platonic md/transformer nbody/gatr nbody/geomformer nbody/platonic nbody/transformer
-  phantoms/steerable-transformer rigid/gatr rigid/transformer
-  solids/gatr solids/platonic solids/steerable-transformer solids/transformer)
+  phantoms/steerable-transformer phantoms/unet rigid/gatr rigid/transformer
+  solids/cnn solids/gatr solids/platonic solids/steerable-transformer solids/transformer)
 
 function(weyl_recipes output)
   set(rows "")

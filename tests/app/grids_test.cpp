@@ -119,5 +119,27 @@ TEST(GridsProgram, WritesMasksInTheSizeOfTheirImages) {
   EXPECT_EQ(weyl_program("predict run new --out one.safetensors", folder).code, 0);
 }
 
+/// It learns from crops of 16 x 16 and predicts by windows of 18 x 18, whose sides the strides do not divide.
+TEST(GridsProgram, APlainUNetIsTrainedAuditedAndWritesMasks) {
+  const std::string folder = trained();
+  const std::string plain =
+      " model.system=unet model.unet.base=2 model.unet.deep_supervision=true task.segmentation.window.size=[18] ";
+  const Outcome out = weyl_program("train net.toml" + plain + "--out plain --json", folder);
+  ASSERT_EQ(out.code, 0) << out.err;
+  const Outcome audited = weyl_program("audit plain --json --samples 3", folder);
+  EXPECT_EQ(audited.code, 0) << audited.out;
+  const Json audit = Json::parse(audited.out, "stdout");
+  EXPECT_EQ(audit.find("claims")->items().size(), 0U);
+  EXPECT_EQ(audit.find("controls")->items().size(), 3U);  // a shear, a mirror, a quarter turn
+  fs::create_directories(folder + "/one");
+  fs::copy_file(folder + "/lesions/PH2 Dataset images/IMD001/IMD001_Dermoscopic_Image/IMD001.bmp",
+                folder + "/one/IMD001.bmp", fs::copy_options::skip_existing);
+  const Outcome predicted = weyl_program("predict plain one --out plain-masks", folder);
+  ASSERT_EQ(predicted.code, 0) << predicted.err;
+  for (const auto& entry : fs::directory_iterator(folder + "/plain-masks")) {
+    EXPECT_EQ(read_image(entry.path().string()).shape, (std::vector<int64_t>{48, 72, 1}));
+  }
+}
+
 }  // namespace grids_test
 }  // namespace weyl

@@ -26,6 +26,9 @@ TEST(NewConfig, OfImages) {
   has(classes, "names = [\"cat\", \"dog\"]");
   has(classes, "height = 64");
   trained(folder, "pictures --system platonic");
+  const std::string plain = trained(folder, "pictures --system cnn");
+  has(plain, "system = \"cnn\"");
+  has_not(plain, "patch");
   ASSERT_EQ(weyl_program("data make lesions --out lesions count=8 height=48 width=64", folder).code, 0);
   has(trained(folder, "lesions"), "set = \"ph2\"");
   for (const char* part : {"images", "masks"}) {
@@ -38,7 +41,8 @@ TEST(NewConfig, OfImages) {
     std::fill_n(mask.bytes.begin(), 300, std::byte{255});
     write_image(folder + "/masked/masks/" + name, mask);
   }
-  has(trained(folder, "masked"), "target = \"mask\"");
+  has(trained(folder, "masked --system unet"), "target = \"mask\"");
+  EXPECT_EQ(weyl_program("config new --data masked --system cnn", folder).code, 2);  // gives no masks
 }
 
 TEST(NewConfig, OfDigitsAndCifar) {
@@ -122,7 +126,7 @@ TEST(NewConfig, OfVolumesAndShapes) {
   has_not(small, "of 45 voxels");
   has(small, "augment = \"rotoreflections\"");
   ASSERT_EQ(weyl_program("data make phantoms --out large count=3 size='[66,12,12]'", folder).code, 0);
-  const std::string large = trained(folder, "large");
+  const std::string large = trained(folder, "large --system unet");
   has(large, "crop = [45, 12, 12]");
   has(large, "window = { size = [45, 12, 12] }");
   ASSERT_EQ(weyl_program("data make solids --out clouds train=40 test=10 points=64", folder).code, 0);
@@ -130,6 +134,7 @@ TEST(NewConfig, OfVolumesAndShapes) {
   has(clouds, "system = \"platonic\"");
   has(clouds, "points = 64");
   trained(folder, "clouds --system steerable", "data.modelnet.voxels=16");
+  has(weyl_program("config new --data clouds --system cnn", folder).out, "rotate_train = \"uniform\"");
   ASSERT_EQ(weyl_program("data make solids --out meshes train=40 test=10 format=off", folder).code, 0);
   has(trained(folder, "meshes"), "names = [");
 }

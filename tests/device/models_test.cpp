@@ -7,6 +7,8 @@
 #include "tests/models/lie/models.h"
 #include "tests/models/steerable/nets.h"
 #include "tests/tasks/force_field.h"
+#include "weyl/models/grids/cnn.h"
+#include "weyl/models/grids/unet.h"
 #include "weyl/train/loop/accumulate.h"
 
 namespace weyl {
@@ -99,6 +101,22 @@ TEST(DeviceModels, OfGridsAreTheCpus) {
     Grid grid;
     grid.values = at::randn(c.shape, at::kDouble);
     expect_same(net, std::string("steerable, ") + c.name, [&] { return outputs_and_gradients(net, grid); });
+  }
+}
+
+TEST(DeviceModels, PlainNetsOnGridsAreTheCpus) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  for (const int64_t dimension : {2, 3}) {
+    std::vector<int64_t> shape{2, dimension == 2 ? 3 : 2};
+    shape.insert(shape.end(), static_cast<size_t>(dimension), 7);
+    const Grid grid = steerable::random_grid(shape, at::kDouble);
+    grids::Cnn cnn({.base = 4}, steerable::images(dimension, Level::graph));
+    grids::UnetOptions options{.base = 4, .deep_supervision = true};
+    options.stages.back().stride = {1};
+    grids::Unet unet(options, steerable::images(dimension, Level::node));
+    for (GridModel* net : {static_cast<GridModel*>(&cnn), static_cast<GridModel*>(&unet)}) {
+      expect_same(*net, text("plain, ", dimension, "-D"), [&] { return outputs_and_gradients(*net, grid); });
+    }
   }
 }
 

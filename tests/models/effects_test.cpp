@@ -6,6 +6,7 @@
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/models/gatr/options.h"
 #include "weyl/models/geomformer/options.h"
+#include "weyl/models/grids/options.h"
 #include "weyl/models/lie/options.h"
 #include "weyl/models/platonic/options.h"
 #include "weyl/models/steerable/options.h"
@@ -226,6 +227,15 @@ TEST(EffectsOfOptions, SteerableOnVolumes) {
   o.encoder.positions.radial = steerable::RadialLaw::gaussian;
   o.stages[0].activation = steerable::Activation::gated;
   expect_all_to_act("volume masks", o, grids(3, Level::node), grid(3), of_nets());
+}
+
+TEST(EffectsOfOptions, PlainNetsOnGrids) {
+  for (const int64_t dimension : {2, 3}) {
+    expect_all_to_act("cnn", grids::CnnOptions{.base = 2}, grids(dimension, Level::graph), grid(dimension));
+    grids::UnetOptions o{.base = 2};
+    o.stages.back().stride = {1};
+    expect_all_to_act("unet", o, grids(dimension, Level::node), grid(dimension));
+  }
 }
 
 geomformer::Options small_geomformer(geomformer::Preset preset) {

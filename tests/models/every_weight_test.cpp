@@ -15,6 +15,8 @@
 #include "tests/models/points_fixtures.h"
 #include "tests/models/steerable/nets.h"
 #include "weyl/models/gatr/gatr.h"
+#include "weyl/models/grids/cnn.h"
+#include "weyl/models/grids/unet.h"
 #include "weyl/models/platonic/platonic.h"
 #include "weyl/models/transformer/transformer.h"
 
@@ -273,6 +275,25 @@ TEST(EveryWeightIsRead, Lie) {
         const Input input = random_tokens(schema_of(interface), 2, 5, 3).input;
         expect_all_read(*lie::make(options, interface), input, exceptions);
       }
+    }
+  }
+}
+
+TEST(EveryWeightIsRead, PlainNetsOnGrids) {
+  const BuildOn float64(at::kCPU, at::kDouble);
+  for (const int64_t dimension : {2, 3}) {
+    std::vector<int64_t> shape{2, dimension == 2 ? 3 : 2};
+    shape.insert(shape.end(), static_cast<size_t>(dimension), 8);
+    const Grid grid = steerable::random_grid(shape, at::kDouble);
+    for (const auto norm : {grids::NormLaw::instance, grids::NormLaw::batch}) {
+      grids::Cnn cnn({.base = 2, .norm = norm}, steerable::images(dimension, Level::graph));
+      expect_all_read(cnn, grid);
+    }
+    for (const bool residual : {false, true}) {
+      grids::UnetOptions options{.base = 2, .residual = residual, .deep_supervision = true};
+      options.stages.back().stride = {1};
+      grids::Unet unet(options, steerable::images(dimension, Level::node));
+      expect_all_read(unet, grid);
     }
   }
 }

@@ -94,6 +94,28 @@ TEST(AuditOfGrids, OfSamplesWithoutContentFailsItsControls) {
 }
 
 // Pictures that are their own mirror images, as letters like A and T nearly are: a mirror can show nothing.
+/// Nothing is there to fail of a net that claims nothing, but what it does not claim must show.
+TEST(AuditOfGrids, ANetThatClaimsNothingPassesWhereItsControlsShow) {
+  class Silent : public ToyGrid {
+   public:
+    using ToyGrid::ToyGrid;
+    Symmetry symmetry() const override { return {}; }
+  };
+  const Schema schema = toy_schema(2, 1, "class", 3);
+  const Classification task({});
+  for (const bool turns : {false, true}) {  // as a matter of fact, though it does not say so
+    at::manual_seed(5);
+    Silent model(task.interface(schema), named_group("cyclic_4"), /*broken=*/!turns);
+    const AuditReport report =
+        audit(model, &task, random_grids(schema, 4, std::vector<int64_t>{8}, 1), schema);
+    EXPECT_TRUE(report.claims.empty());
+    ASSERT_EQ(report.controls.size(), 3U);
+    EXPECT_EQ(report.controls.back().transformation, "quarter turn");
+    EXPECT_EQ(report.controls.back().passed, !turns);
+    EXPECT_EQ(report.passed, !turns);
+  }
+}
+
 TEST(AuditOfGrids, AMirrorIsSkippedOnPicturesThatAreTheirOwnMirrorImages) {
   const Schema schema = toy_schema(2, 1, "class", 3);
   const Classification task({});

@@ -10,6 +10,7 @@
 #include "weyl/core/check.h"
 #include "weyl/models/gatr/options.h"
 #include "weyl/models/geomformer/geomformer.h"
+#include "weyl/models/grids/options.h"
 #include "weyl/models/lie/options.h"
 #include "weyl/models/platonic/options.h"
 #include "weyl/models/steerable/options.h"
@@ -106,6 +107,9 @@ TEST(Operations, OfTorchArePlainAndBatchedProductsAndConvolutions) {
   const double one = 2.0 * 2 * 5 * 3 * 9 * (4 * 3);
   EXPECT_EQ(operations_of([&] { at::conv2d(x, w, {}, 2).sum(); }), one);
   EXPECT_EQ(operations_of([&] { at::conv2d(x, w, {}, 2).sum().backward(); }), 2 * one);
+  const at::Tensor up = at::randn({3, 5, 2, 2}).set_requires_grad(true);  // each cell becomes a block of four
+  const double blocks = 2.0 * 2 * 5 * 3 * 4 * (9 * 7);
+  EXPECT_EQ(operations_of([&] { at::conv_transpose2d(x, up, {}, 2).sum().backward(); }), 2 * blocks);
   EXPECT_EQ(operations_of([] {}), 0);
 }
 
@@ -300,6 +304,20 @@ TEST(WorkOfModels, OfSteerableNetsIsExact) {
   o.stages[1].activation = steerable::Activation::cg;
   o.head.kernel = 3;
   expect_exact("steerable, gates and products", o, interface_of_cells(3, Level::graph, 12));
+}
+
+TEST(WorkOfModels, OfPlainNetsOnGridsIsExact) {
+  for (const int64_t dimension : {2, 3}) {
+    grids::CnnOptions cnn{.base = 4};
+    cnn.stages[1].blocks = 2;
+    expect_exact(text("cnn, ", dimension, "-D"), cnn, interface_of_cells(dimension, Level::graph, 11));
+    grids::UnetOptions unet{.base = 4};
+    unet.stages.back().stride = {1};
+    expect_exact(text("unet, ", dimension, "-D"), unet, interface_of_cells(dimension, Level::node, 11));
+    unet.residual = unet.deep_supervision = true;
+    expect_exact(text("unet, residual, ", dimension, "-D"), unet,
+                 interface_of_cells(dimension, Level::node, 10));
+  }
 }
 
 TEST(WorkOfModels, OfLieAlgebraAttentionIsExact) {

@@ -100,6 +100,35 @@ TEST(Segmentation, DiceAndIouAreThoseCountedByHand) {
   EXPECT_NEAR(m.at("dice").value, m.at("dice_whole").value, 1e-12);
 }
 
+/// One pixel three to the left of another; a mask alone; two that are empty.
+TEST(Segmentation, SurfacesAreAsFarApartAsTheGridSays) {
+  const Tensor truth = longs({0, 0, 0, 0, 1, 0, /**/ 0, 1, 0, 0, 0, 0, /**/ 0, 0, 0, 0, 0, 0}, {3, 1, 1, 6});
+  const Tensor said = longs({0, 1, 0, 0, 0, 0, /**/ 0, 0, 0, 0, 0, 0, /**/ 0, 0, 0, 0, 0, 0}, {3, 1, 1, 6});
+  SegmentationOptions options;
+  options.tolerance = 5.9;
+  const auto measured = [&] {
+    const Segmentation task(options);
+    Schema schema = toy_schema(2, 3, "mask", 2);
+    schema.interface.length_unit = "mm";
+    Pointwise model(task.interface(schema));
+    const auto meter = task.meter(model.interface);
+    meter->add({Grid{at::zeros({3, 3, 1, 6}, at::kDouble), {1, 2, 1}}, {{"mask", truth}}}, sure(said, 2));
+    return meter->values();
+  };
+  Metrics m = measured();
+  EXPECT_NEAR(m.at("hd95_1").value, 6, 1e-12);
+  EXPECT_EQ(m.at("hd95_1").unit, "mm");
+  EXPECT_EQ(m.at("hd95_infinite_1").value, 1);
+  EXPECT_EQ(m.at("surface_dice_1").value, 0);
+  EXPECT_NEAR(m.at("volume_error_1").value, (0.0 + 2.0) / 2, 1e-12);
+  EXPECT_EQ(m.at("volume_error_1").unit, "mm^2");
+  EXPECT_NEAR(m.at("dice_1").value, 1.0 / 3, 1e-12);  // of which the empty masks are one
+  options.tolerance = 6;
+  m = measured();
+  EXPECT_EQ(m.at("surface_dice_1").value, 0.5);
+  EXPECT_EQ(m.at("surface_dice").value, 0.5);
+}
+
 TEST(Segmentation, LossesAreThoseOfHandComputedProbabilities) {
   const Tensor p = at::tensor({0.8, 0.4, /**/ 0.2, 0.6}, at::kDouble).view({1, 2, 1, 2});
   const Tensor target = longs({0, 1}, {1, 1, 2});
@@ -122,6 +151,70 @@ TEST(Segmentation, LossesAreThoseOfHandComputedProbabilities) {
   const Tensor first = longs({0, 0}, {1, 1, 2});
   const Tensor nothing = segmentation_loss(p.log(), first, {.focal = 1, .class_weights = {0, 1}});
   EXPECT_EQ(nothing.item<double>(), 0);  // no pixel of a class that counts
+}
+
+/// Eight cells in a row, of which each of two coarser ones covers four: their labels are those of cells 2 and 6.
+TEST(Segmentation, CoarserLogitsMeetTheLabelsInTheMiddleOfTheirCells) {
+  const Tensor p = at::tensor({0.8, 0.4, /**/ 0.2, 0.6}, at::kDouble).view({1, 2, 1, 2});
+  const Tensor target = longs({1, 1, 0, 1, 0, 0, 1, 0}, {1, 1, 8});
+  const double a = -std::log(0.8), b = -std::log(0.6);
+  SegmentationOptions o;
+  EXPECT_NEAR(segmentation_loss(p.log(), target, o).item<double>(), (a + b) / 2, 1e-12);
+  o.class_weights = {1, 3};  // four cells of each class
+  EXPECT_NEAR(segmentation_loss(p.log(), target, o).item<double>(), 4 * (a + 3 * b) / (4 * 1 + 4 * 3), 1e-12);
+  o = {.cross_entropy = 0, .dice = 1};
+  EXPECT_NEAR(segmentation_loss(p.log(), target, o).item<double>(), 1 - 2.2 / 2.8, 1e-12);
+}
+
+/// Says the features, and in training their means over blocks of two cells, and of four, as well.
+class Supervised : public Pointwise {
+ public:
+  using Pointwise::Pointwise;
+  Named forward(const Grid& grid) override {
+    Named outputs = Pointwise::forward(grid);
+    for (int64_t step = 1; training() && step <= 2; ++step) {
+      outputs[coarser_output("logits", step)] = at::avg_pool2d(outputs.at("logits"), 1 << step);
+    }
+    return outputs;
+  }
+};
+
+TEST(Segmentation, ItsLossInTrainingIsTheWeightedMeanOfAllResolutions) {
+  for (const SegmentationOptions& options :
+       {SegmentationOptions{.dice = 0.5}, SegmentationOptions{.focal = 1, .class_weights = {1, 2, 4}}}) {
+    const Segmentation task(options);
+    const Interface interface = task.interface(toy_schema(2, 3, "mask", 3));
+    at::manual_seed(2);
+    const Tensor values = at::randn({4, 3, 8, 8}, at::kDouble),
+                 mask = at::randint(3, {4, 1, 8, 8}, at::kLong);
+    const Batch batch{Grid{values}, {{"mask", mask}}};
+    Supervised model(interface);
+    const Named outputs = model(batch.input);
+    double expected = 0;
+    for (const auto& [name, weight] : {std::pair<std::string, double>{"logits", 4.0 / 7},
+                                       {coarser_output("logits", 1), 2.0 / 7},
+                                       {coarser_output("logits", 2), 1.0 / 7}}) {
+      expected += weight * segmentation_loss(outputs.at(name), mask.select(1, 0), options).item<double>();
+    }
+    EXPECT_NEAR(task.step(model, batch).loss.item<double>(), expected, 1e-12);
+    // A step that is cut in two has the loss of the whole.
+    const auto whole = task.loss_weights(batch, interface);
+    double cut = 0;
+    for (const int64_t begin : {0, 1}) {
+      const int64_t count = begin == 0 ? 1 : 3;
+      const Batch part{Grid{values.narrow(0, begin, count)}, {{"mask", mask.narrow(0, begin, count)}}};
+      LossShares shares;
+      for (size_t i = 0; i < whole.size(); ++i) {
+        shares.push_back(task.loss_weights(part, interface)[i] / whole[i]);
+      }
+      cut += task.step(model, part, shares).loss.item<double>();
+    }
+    EXPECT_NEAR(cut, expected, 1e-12);
+    model.train(false);
+    EXPECT_NE(task.step(model, batch).loss.item<double>(), expected);  // of the full resolution alone
+    EXPECT_NEAR(task.step(model, batch).loss.item<double>(),
+                segmentation_loss(outputs.at("logits"), mask.select(1, 0), options).item<double>(), 1e-9);
+  }
 }
 
 TEST(Segmentation, TheLossHasAFiniteGradientWhereItIsRight) {

@@ -38,8 +38,8 @@ const std::map<std::string, std::string> kMessages{
     {"unknown_section",
      ":4: logging: unknown key; the keys here are bench, data, interface, model, task, train"},
     {"unknown_system",
-     ":2: model.system: must be \"transformer\", \"platonic\", \"lie\", \"steerable\", \"geomformer\" or "
-     "\"gatr\", got "
+     ":2: model.system: must be \"transformer\", \"platonic\", \"lie\", \"steerable\", \"geomformer\", \"gatr\", "
+     "\"cnn\" or \"unet\", got "
      "the string "
      "\"platonik\"; did "
      "you mean "
@@ -85,8 +85,8 @@ const std::map<std::string, std::string> kMessages{
     {"group_dimension", ": interface.dimension: must be 2, that of the group se2, or be left out, got 3"},
     {"date_for_text", ":2: data.nbody.path: must be a string, got a date"},
     {"empty_choice",
-     ":2: model.system: must be \"transformer\", \"platonic\", \"lie\", \"steerable\", \"geomformer\" or "
-     "\"gatr\", got "
+     ":2: model.system: must be \"transformer\", \"platonic\", \"lie\", \"steerable\", \"geomformer\", \"gatr\", "
+     "\"cnn\" or \"unet\", got "
      "the string "
      "\"\""},
     {"deep_key", ": a config must have at most 1000 dots, got 5000"},
@@ -169,7 +169,7 @@ TEST(Recipe, AnOverrideOfAnUnknownSystemListsTheSystems) {
   const TemporaryConfig file("[train]\nepochs = 1\n");
   EXPECT_EQ(message(file.path.string(), {"model.system=gcn"}),
             "override 'model.system=gcn': model.system: must be \"transformer\", \"platonic\", \"lie\", "
-            "\"steerable\", \"geomformer\" or \"gatr\", got the "
+            "\"steerable\", \"geomformer\", \"gatr\", \"cnn\" or \"unet\", got the "
             "string \"gcn\"");
 }
 
@@ -185,6 +185,21 @@ TEST(Recipe, TheResolvedConfigReadsBackToItself) {
     EXPECT_EQ(back.interface, r.interface);
     EXPECT_EQ(back.model.system.name(), r.model.system.name());
   }
+}
+
+/// A model that was saved before there was a margin had none.
+TEST(Recipe, AStoredOneHasTheKeysOfItsTime) {
+  const auto margin = [](const std::string& written) {
+    Recipe recipe = read_stored_recipe("[model]\nsystem = \"steerable\"\n\n[model.steerable]\norders = 3\n" +
+                                           written + "\n[[model.steerable.stages]]\nchannels = 8\n",
+                                       "file");
+    const std::string text = write_toml([&](Fields& f) { fields(f, recipe); });
+    const size_t begin = text.find("\nmargin = ") + 1;
+    return text.substr(begin, text.find('\n', begin) - begin);
+  };
+  EXPECT_EQ(margin(""), "margin = 0");
+  EXPECT_EQ(margin("margin = false\n"), "margin = false");
+  EXPECT_EQ(margin("margin = 3\n"), "margin = 3");
 }
 
 TEST(Recipe, AGroupBringsItsDimension) {

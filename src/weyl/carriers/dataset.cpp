@@ -63,6 +63,11 @@ Batch Subset::batch(std::span<const int64_t> indices) const {
   return all_->batch(in_whole(indices));
 }
 
+std::optional<Batch> Subset::made_anew(std::span<const int64_t> indices,
+                                       std::span<const Placement> by) const {
+  return all_->made_anew(in_whole(indices), by);
+}
+
 Batch Subset::augmented(std::span<const int64_t> indices, std::span<const int64_t> partners,
                         const Draw& draw) const {
   return all_->augmented(in_whole(indices), in_whole(partners), draw);

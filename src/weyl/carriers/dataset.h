@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +16,12 @@ namespace weyl {
 struct Draw {
   uint64_t seed = 0;
   int64_t epoch = 0;
+};
+
+/// A motion of a whole sample in space, p -> R p + t about the middle of its grid: R row-major, t in cells.
+struct Placement {
+  std::array<double, 9> rotation{1, 0, 0, 0, 1, 0, 0, 0, 1};
+  std::array<double, 3> shift{};
 };
 
 /// A set of samples. Safe to read from several threads.
@@ -31,6 +40,12 @@ class Dataset {
   virtual Batch augmented(std::span<const int64_t> indices, std::span<const int64_t> /*partners*/,
                           const Draw& /*draw*/) const {
     return batch(indices);
+  }
+  /// Grids made anew from what they were made of, each moved by a placement of its own first, so that nothing of a grid is
+  /// interpolated. Nothing: the set has no more than the grids.
+  virtual std::optional<Batch> made_anew(std::span<const int64_t> /*indices*/,
+                                         std::span<const Placement> /*by*/) const {
+    return {};
   }
   /// How far the worst pose of the source was off its group before the reader moved it there. 0: none was off.
   virtual double mended() const { return 0; }
@@ -82,6 +97,8 @@ class Subset : public Dataset {
   Batch batch(std::span<const int64_t> indices) const override;
   Batch augmented(std::span<const int64_t> indices, std::span<const int64_t> partners,
                   const Draw& draw) const override;
+  std::optional<Batch> made_anew(std::span<const int64_t> indices,
+                                 std::span<const Placement> by) const override;
   double mended() const override { return all_->mended(); }
   std::string source(int64_t index) const override;
   std::string axes(int64_t index) const override { return all_->axes(sample(index)); }

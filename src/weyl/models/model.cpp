@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <algorithm>
+#include <cmath>
 
 #include "weyl/carriers/consistency.h"
 #include "weyl/carriers/origin.h"
@@ -48,6 +49,10 @@ Work completed(Work work) {
 }
 
 }  // namespace
+
+std::string coarser_output(std::string_view name, int64_t step) {
+  return text(name, ", coarser by ", step);
+}
 
 std::optional<BondGradient> Model::bond_gradient(const Input&, const Tensor&) {
   return {};
@@ -109,6 +114,42 @@ Named GridModel::operator()(const Input& input) {
   require(grid.values.numel() > 0 || grid.count() == 0, "model input: a grid must have cells, got ",
           grid.values.sizes());
   return forward(grid);
+}
+
+int64_t GridModel::channels_in(const char* system) const {
+  int64_t channels = 0;
+  for (const auto& q : interface.features) {
+    channels += q.channels;
+  }
+  require<ConfigError>(channels > 0, system, ": the interface must have features, got none");
+  return channels;
+}
+
+int64_t GridModel::channels_out(const char* system, Level level) const {
+  require<ConfigError>(!interface.outputs.empty(), system, ": the interface must have outputs, got none");
+  int64_t channels = 0;
+  for (const auto& q : interface.outputs) {
+    require<ConfigError>(q.kind == Kind::scalar && q.level == level, system, ": output '", q.name, "' (",
+                         level_names[static_cast<int>(q.level)], " ", kind_names[static_cast<int>(q.kind)],
+                         ") is not one that this net gives: scalars of ",
+                         level_names[static_cast<int>(level)], " level are");
+    channels += q.channels;
+  }
+  return channels;
+}
+
+Named GridModel::by_name(const Tensor& all) const {
+  Named outputs;
+  int64_t first = 0;
+  for (const auto& q : interface.outputs) {
+    outputs[q.name] = all.narrow(1, first, q.channels);
+    first += q.channels;
+  }
+  return outputs;
+}
+
+int64_t GridModel::typical_side() const {
+  return std::llround(std::pow(interface.typical_nodes, 1 / static_cast<double>(interface.dimension)));
 }
 
 void note_objects(Model& model, const Input& input) {

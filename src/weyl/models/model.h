@@ -56,6 +56,10 @@ struct ForeignWeights {
 /// whose outputs can have such a term add it (Trajectory).
 constexpr const char* term_of_loss = "term of the loss";
 
+/// The name under which a model in training may give the output `name` of cells once more at a lower resolution (deep
+/// supervision): step 1 is the finest of these, 2 the next. Tasks of cells add them to their loss (Segmentation).
+std::string coarser_output(std::string_view name, int64_t step);
+
 /// A network on one carrier. It maps the features of `interface` to one tensor per output quantity, by name: scalars
 /// (L, c) and vectors (L, c, D), in the model's dtype. Extensive outputs of graphs, which are sums over nodes, are
 /// float64 (sum_nodes of nn/pooling.h). All geometry comes from positions and cell and is never detached, so that any
@@ -179,6 +183,16 @@ class GridModel : public Model {
   Named operator()(const Input& input) final;
   /// The network itself, on checked input. Outputs of nodes are (B, c, pixels...), of graphs (B, c).
   virtual Named forward(const Grid& grid) = 0;
+
+ protected:
+  /// Channels of all features. ConfigError, which `system` begins: there are none.
+  int64_t channels_in(const char* system) const;
+  /// Channels of all outputs. ConfigError, which `system` begins: there are none, or one is no scalar of `level`.
+  int64_t channels_out(const char* system, Level level) const;
+  /// The channels of all outputs, in the order of the interface (B, sum c, ...), by name.
+  Named by_name(const Tensor& all) const;
+  /// Cells along an axis of a square or cube of `typical_nodes`, or as near to it as may be.
+  int64_t typical_side() const;
 };
 
 /// As papers write it: "SE(3)".

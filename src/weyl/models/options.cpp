@@ -4,6 +4,7 @@
 
 #include "weyl/models/gatr/options.h"
 #include "weyl/models/geomformer/options.h"
+#include "weyl/models/grids/options.h"
 #include "weyl/models/lie/options.h"
 #include "weyl/models/platonic/options.h"
 #include "weyl/models/steerable/options.h"
@@ -12,8 +13,8 @@
 namespace weyl {
 
 std::vector<SystemOptions> built_in_options() {
-  return {transformer::Options{}, platonic::Options{},   lie::Options{},
-          steerable::Options{},   geomformer::Options{}, gatr::Options{}};
+  return {transformer::Options{}, platonic::Options{}, lie::Options{},      steerable::Options{},
+          geomformer::Options{},  gatr::Options{},     grids::CnnOptions{}, grids::UnetOptions{}};
 }
 
 void fields(Fields& f, ModelOptions& o) {

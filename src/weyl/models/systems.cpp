@@ -6,6 +6,8 @@
 #include "weyl/models/framed_model.h"
 #include "weyl/models/gatr/gatr.h"
 #include "weyl/models/geomformer/geomformer.h"
+#include "weyl/models/grids/cnn.h"
+#include "weyl/models/grids/unet.h"
 #include "weyl/models/lie/lie.h"
 #include "weyl/models/platonic/platonic.h"
 #include "weyl/models/steerable/steerable.h"
@@ -27,9 +29,14 @@ std::string systems_on(Carrier carrier, const Systems& systems) {
 }  // namespace
 
 const Systems& built_in_systems() {
-  static const Systems systems{system_of<transformer::Transformer>(), system_of<platonic::Platonic>(),
-                               system_of<lie::Transformer>(),         system_of<steerable::Net>(),
-                               system_of<geomformer::Geomformer>(),   system_of<gatr::Gatr>()};
+  static const Systems systems{system_of<transformer::Transformer>(),
+                               system_of<platonic::Platonic>(),
+                               system_of<lie::Transformer>(),
+                               system_of<steerable::Net>(),
+                               system_of<geomformer::Geomformer>(),
+                               system_of<gatr::Gatr>(),
+                               system_of<grids::Cnn>(),
+                               system_of<grids::Unet>()};
   return systems;
 }
 

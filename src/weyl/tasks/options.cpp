@@ -58,6 +58,12 @@ void fields(Fields& f, SegmentationOptions& o) {
     "of the classes in cross-entropy and focal loss, one each; none: all alike", {0, 1e9});
   f("names", o.names, "of the classes in their order, for reports; none: their numbers");
   f("regions", o.regions, "classes taken together, scored beside the classes; `dice` is then their mean");
+  f("tolerance", o.tolerance,
+    "how far apart surfaces may be that `surface_dice` counts as one, in the unit of length of the data (mm of volumes)",
+    {0, 1e6});
+  f("hd95", o.hd95,
+    "the larger of the 95th percentiles of the distances from one surface to the other and back, or that of all distances "
+    "together, as medpy has it");
   f("test_time_rotations", o.test_time_rotations,
     "rotations at test time, in validation too: class probabilities are averaged over them");
   f("window", o.window, "prediction window by window, for inputs larger than the memory of the device");

@@ -73,6 +73,12 @@ struct WindowOptions {
 };
 void fields(Fields& f, WindowOptions& o);
 
+/// Which 95th percentile a Hausdorff distance is: the larger of those of both directions, or that of all distances together.
+enum class Percentile95 { larger, pooled };
+constexpr auto names_of(Percentile95) {
+  return std::array<std::string_view, 2>{"larger", "pooled"};
+}
+
 /// Predicts the class of every pixel or voxel of a grid.
 struct SegmentationOptions {
   static constexpr const char* name_in_config = "segmentation";
@@ -81,6 +87,8 @@ struct SegmentationOptions {
   std::vector<double> class_weights;  // of cross-entropy and focal loss
   std::vector<std::string> names;     // of the classes in their order
   std::vector<Region> regions;        // nested ones, scored beside the classes
+  double tolerance = 1;               // of surface Dice, in the data's unit of length
+  Percentile95 hd95 = Percentile95::larger;
   TestTimeRotations test_time_rotations;
   WindowOptions window;
 };

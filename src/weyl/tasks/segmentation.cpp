@@ -2,19 +2,24 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/argmax.h>
+#include <ATen/ops/floor_divide.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/log_softmax.h>
 #include <ATen/ops/one_hot.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/zeros.h>
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 
 #include "weyl/core/check.h"
+#include "weyl/ops/autograd/full_precision.h"
 #include "weyl/ops/constants.h"
 #include "weyl/tasks/classes.h"
+#include "weyl/tasks/mask_surfaces.h"
 #include "weyl/tasks/sliding_window.h"
 #include "weyl/tasks/test_time_rotations.h"
 
@@ -22,6 +27,21 @@ namespace weyl {
 namespace {
 
 constexpr size_t kCellTerm = 0, kSampleTerm = 1;  // of Segmentation::loss_weights
+
+/// The labels (B, fewer cells...) of a coarser grid of the same extent: of each of its cells that of the cell in its
+/// middle.
+Tensor coarser_labels(const Tensor& target, at::IntArrayRef cells) {
+  Tensor labels = target;
+  for (size_t a = 0; a < cells.size(); ++a) {
+    const auto axis = static_cast<int64_t>(a) + 1;
+    const int64_t fine = target.size(axis), coarse = cells[a];
+    if (coarse != fine) {
+      const Tensor number = at::arange(coarse, target.options());
+      labels = labels.index_select(axis, at::floor_divide((2 * number + 1) * fine, 2 * coarse));
+    }
+  }
+  return labels;
+}
 
 }  // namespace
 
@@ -31,7 +51,9 @@ Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const Segme
                        "task.segmentation: cross_entropy, focal or dice must have a weight, got none");
   const int64_t B = logits.size(0), K = logits.size(1);
   const Tensor logp = at::log_softmax(logits.reshape({B, K, -1}), 1);
-  const Tensor y = target.reshape({B, 1, -1});
+  const Tensor labels = coarser_labels(target, logits.sizes().slice(2)), y = labels.reshape({B, 1, -1});
+  const double covered =
+      static_cast<double>(target.numel()) / static_cast<double>(std::max<int64_t>(1, labels.numel()));
   const Tensor right = logp.gather(1, y).squeeze(1);  // log p_y, (B, P)
   Tensor loss;
   const auto add = [&](double weight, const Tensor& whole, size_t term) {
@@ -41,9 +63,11 @@ Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const Segme
   if (o.cross_entropy > 0 || o.focal > 0) {
     const Tensor by_class = class_weights(o.class_weights, logits, SegmentationOptions::name_in_config);
     // A batch without a class that has a weight says nothing: 0, not 0 / 0.
-    const auto mean = [&, w = by_class.defined() ? by_class.index_select(0, y.reshape({-1}))
-                                                 : Tensor()](const Tensor& x) {
-      return w.defined() ? (x.reshape({-1}) * w).sum() / weight_of(w) : x.mean();
+    const auto weights = [&](const Tensor& of) { return by_class.index_select(0, of.reshape({-1})); };
+    const auto mean = [&](const Tensor& x) {
+      return by_class.defined()
+                 ? covered * (x.reshape({-1}) * weights(labels)).sum() / weight_of(weights(target))
+                 : x.mean();
     };
     if (o.cross_entropy > 0) {
       add(o.cross_entropy, mean(-right), kCellTerm);
@@ -104,10 +128,32 @@ Overlap overlap_of(const std::vector<int64_t>& labels, const Tensor& confusion) 
   return overlap;
 }
 
+/// The cells whose class is one of `labels`.
+std::vector<uint8_t> cells_of(const Tensor& classes, const std::vector<int64_t>& labels) {
+  const Tensor all = classes.to(at::kCPU).contiguous();
+  const std::span<const int64_t> values(all.const_data_ptr<int64_t>(), static_cast<size_t>(all.numel()));
+  std::vector<uint8_t> cells(values.size());
+  std::ranges::transform(values, cells.begin(), [&](int64_t k) {
+    return static_cast<uint8_t>(std::ranges::find(labels, k) != labels.end());
+  });
+  return cells;
+}
+
+double mean_of(const std::vector<double>& values) {
+  return std::reduce(values.begin(), values.end()) / static_cast<double>(values.size());
+}
+
 class Overlaps : public Meter {
  public:
-  Overlaps(std::vector<std::string> names, const std::vector<Region>& regions)
-      : names_(std::move(names)), counts_(at::zeros({classes(), classes()}, at::kLong)) {
+  Overlaps(std::vector<std::string> names, const SegmentationOptions& options, std::string length_unit,
+           int64_t dimension)
+      : names_(std::move(names)),
+        tolerance_(options.tolerance),
+        pooled_(options.hd95 == Percentile95::pooled),
+        length_unit_(std::move(length_unit)),
+        dimension_(dimension),
+        counts_(at::zeros({classes(), classes()}, at::kLong)) {
+    const std::vector<Region>& regions = options.regions;
     for (int64_t k = 1; k < classes(); ++k) {
       parts_.push_back({{names_[k], {k}}, regions.empty(), classes() - 1 <= kMostNamedClasses});
     }
@@ -133,6 +179,7 @@ class Overlaps : public Meter {
         const Overlap overlap = overlap_of(part.region.labels, confusion);
         part.dice += overlap.dice();
         part.iou += overlap.iou();
+        add_surfaces(part, truth[b], said[b], grid_of(batch.input).spacing);
       }
     }
   }
@@ -146,8 +193,14 @@ class Overlaps : public Meter {
     surprise_ += more.surprise_;
     samples_ += more.samples_;
     for (size_t i = 0; i < parts_.size(); ++i) {
-      parts_[i].dice += more.parts_[i].dice;
-      parts_[i].iou += more.parts_[i].iou;
+      Part& part = parts_[i];
+      const Part& of_more = more.parts_[i];
+      part.dice += of_more.dice;
+      part.iou += of_more.iou;
+      part.infinite += of_more.infinite;
+      for (auto values : {&Part::hd95, &Part::surface_dice, &Part::volume_error}) {
+        (part.*values).insert((part.*values).end(), (of_more.*values).begin(), (of_more.*values).end());
+      }
     }
   }
 
@@ -175,6 +228,7 @@ class Overlaps : public Meter {
     for (const char* score : {"dice", "iou", "dice_pooled", "iou_pooled"}) {
       metrics[score].value /= headed;
     }
+    add_distances(metrics);
     const auto pixels = static_cast<double>(counts_.sum().item<int64_t>());
     metrics["accuracy"] = {static_cast<double>(counts_.trace().item<int64_t>()) / pixels, ""};
     metrics["cross_entropy"] = {surprise_ / pixels, ""};
@@ -183,13 +237,19 @@ class Overlaps : public Meter {
 
   std::vector<MetricName> names(const Schema&) const override {
     std::vector<MetricName> all{{"accuracy", false}, {"cross_entropy"}};
-    for (const char* score : {"dice", "iou", "dice_pooled", "iou_pooled"}) {
-      all.push_back({score, false});
+    const auto with_parts = [&](const std::string& score, bool lower_is_better) {
+      all.push_back({score, lower_is_better});
       for (const Part& part : parts_) {
         if (part.named) {
-          all.push_back({std::string(score) + "_" + part.region.name, false});
+          all.push_back({score + "_" + part.region.name, lower_is_better});
         }
       }
+    };
+    for (const char* score : {"dice", "iou", "dice_pooled", "iou_pooled", "surface_dice"}) {
+      with_parts(score, false);
+    }
+    for (const char* score : {"hd95", "hd95_infinite", "volume_error"}) {
+      with_parts(score, true);
     }
     return all;
   }
@@ -204,10 +264,90 @@ class Overlaps : public Meter {
     Region region;
     bool heads, named;  // counts in the means; is told by itself
     double dice = 0, iou = 0;
+    int64_t infinite = 0;  // samples of which one mask alone is empty
+    std::vector<double> hd95 = {}, surface_dice = {},
+                        volume_error = {};  // of the other samples; of all that have it
   };
+
+  void add_surfaces(Part& part, const Tensor& truth, const Tensor& said,
+                    const std::array<double, 3>& spacing) {
+    const std::vector<uint8_t> right = cells_of(truth, part.region.labels),
+                               found = cells_of(said, part.region.labels);
+    MaskView first{right}, second{found};
+    const size_t without = first.sizes.size() - static_cast<size_t>(truth.dim());  // axes that images lack
+    double cell = 1;
+    for (size_t axis = without; axis < first.sizes.size(); ++axis) {
+      first.sizes[axis] = second.sizes[axis] = truth.size(static_cast<int64_t>(axis - without));
+      first.spacing[axis] = second.spacing[axis] = spacing[axis - without];
+      cell *= spacing[axis - without];
+    }
+    const auto cells = [](const std::vector<uint8_t>& mask) {
+      return static_cast<double>(std::ranges::count(mask, 1));
+    };
+    const double of_right = cells(right), of_found = cells(found);
+    if (of_right == 0 && of_found == 0) {
+      return;
+    }
+    part.volume_error.push_back(std::abs(of_found - of_right) * cell);
+    const SurfaceDistances distances = surface_distances(first, second);
+    part.surface_dice.push_back(weyl::surface_dice(distances, tolerance_));
+    const double far = weyl::hd95(distances, pooled_);
+    if (std::isfinite(far)) {
+      part.hd95.push_back(far);
+    } else {
+      ++part.infinite;
+    }
+  }
+
+  /// Of what no sample has there is no metric.
+  void add_distances(Metrics& metrics) const {
+    const bool millilitres = length_unit_ == "mm" && dimension_ == 3;
+    const double in_unit = millilitres ? 1e-3 : 1;
+    const std::string in_space = length_unit_.empty() ? "" : text(length_unit_, "^", dimension_);
+    struct Kind {
+      const char* name;
+      std::vector<double> Part::* values;
+      double factor;
+      std::string unit;
+    };
+    const Kind kinds[] = {{"hd95", &Part::hd95, 1, length_unit_},
+                          {"surface_dice", &Part::surface_dice, 1, ""},
+                          {"volume_error", &Part::volume_error, in_unit, millilitres ? "ml" : in_space}};
+    for (const auto& [name, values, factor, unit] : kinds) {
+      std::vector<double> means;  // of the parts that count in the mean over parts
+      for (const Part& part : parts_) {
+        if ((part.*values).empty()) {
+          continue;
+        }
+        const double mean = factor * mean_of(part.*values);
+        if (part.named) {
+          metrics[text(name, "_", part.region.name)] = {mean, unit};
+        }
+        if (part.heads) {
+          means.push_back(mean);
+        }
+      }
+      if (!means.empty()) {
+        metrics[name] = {mean_of(means), unit};
+      }
+    }
+    int64_t infinite = 0;
+    for (const Part& part : parts_) {
+      infinite += part.heads ? part.infinite : 0;
+      if (part.named) {
+        metrics["hd95_infinite_" + part.region.name] = {static_cast<double>(part.infinite), ""};
+      }
+    }
+    metrics["hd95_infinite"] = {static_cast<double>(infinite), ""};
+  }
+
   int64_t classes() const { return static_cast<int64_t>(names_.size()); }
 
   std::vector<std::string> names_;
+  double tolerance_;
+  bool pooled_;
+  std::string length_unit_;
+  int64_t dimension_;
   Tensor counts_;
   std::vector<Part> parts_;
   double surprise_ = 0;
@@ -281,9 +421,18 @@ std::vector<Tensor> Segmentation::loss_weights(const Batch& batch, const Interfa
 
 Step Segmentation::step(Model& model, const Batch& batch, const LossShares& shares) const {
   if (model.training()) {
-    const Tensor logits = logits_of(model(grid_of(batch.input)), kSegmentation);
+    const Named outputs = model(grid_of(batch.input));
+    const Tensor logits = logits_of(outputs, kSegmentation);
     const Tensor target = target_of(batch, kMaskLabel, logits, kSegmentation, /*prepared=*/true);
-    return {segmentation_loss(logits, target, options_, shares), {}};
+    Tensor loss = segmentation_loss(logits, target, options_, shares);
+    double weight = 1, all = 1;
+    for (int64_t step = 1; outputs.contains(coarser_output(kClassLogits, step)); ++step) {
+      const Tensor coarser = widened(outputs.at(coarser_output(kClassLogits, step)));
+      weight /= 2;
+      all += weight;
+      loss = loss + weight * segmentation_loss(coarser, target, options_, shares);
+    }
+    return {all > 1 ? loss / all : loss, {}};
   }
   Named predictions = predict(model, batch);
   const Tensor logits = predictions.at(kClassProbabilities).clamp_min(kLeastProbability).log();
@@ -306,7 +455,8 @@ Named Segmentation::predict(Model& model, const Batch& batch) const {
 
 std::unique_ptr<Meter> Segmentation::meter(const Interface& model) const {
   return std::make_unique<Overlaps>(
-      class_names(options_.names, classes_of(model, kSegmentation), kSegmentation), options_.regions);
+      class_names(options_.names, classes_of(model, kSegmentation), kSegmentation), options_,
+      model.length_unit, model.dimension);
 }
 
 }  // namespace weyl

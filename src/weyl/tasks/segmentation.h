@@ -7,7 +7,8 @@
 namespace weyl {
 
 /// The weighted sum of the parts that the options ask for, of logits (B, K, spatial...) and target (B,
-/// spatial...) int64. With p = softmax(logits), y the target, w the class weights:
+/// spatial...) int64, the same cells or more along an axis: the label of a coarser cell is that of the cell in its middle,
+/// and it counts for as many cells as it covers. With p = softmax(logits), y the target, w the class weights:
 ///
 ///   cross_entropy  sum_i -w_y log p_y / sum_i w_y, over the pixels i of the batch
 ///   focal          sum_i -w_y alpha (1 - p_y)^gamma log p_y / sum_i w_y
@@ -22,7 +23,9 @@ Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const Segme
 /// its `categories`. The model gives `logits` (B, K, spatial...).
 ///
 ///   loss      segmentation.h, on the whole grid given (crops: train.crop); of a model that does not
-///             train, with log `probabilities` for the logits: those of windows and rotations
+///             train, with log `probabilities` for the logits: those of windows and rotations. Where the model in training
+///             gives coarser logits too (coarser_output, deep supervision) the mean of the losses of all, with weights 1,
+///             1/2, 1/4, ...
 ///   predicts  `probabilities` (B, K, spatial...), softmax of the logits, put together from windows
 ///             (sliding_window.h) and averaged over the test-time rotations; `mask` (B, 1, spatial...) int64,
 ///             the likeliest class
@@ -31,7 +34,11 @@ Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const Segme
 ///             averaged over the samples, 0/0 being 1; dice_pooled_<name> and iou_pooled_<name> of all pixels
 ///             of all samples at once. dice, the headline, and iou, dice_pooled, iou_pooled: their means over
 ///             the regions where there are some, else over the classes; accuracy and cross_entropy over all
-///             pixels
+///             pixels. Of their surfaces (mask_surfaces.h), by the grid's spacing, averaged over the samples where one of both
+///             masks is not empty: hd95_<name>, the Hausdorff distance at the 95th percentile, over those where neither is (one
+///             alone is infinitely far: their number is hd95_infinite_<name>); surface_dice_<name> at the options' tolerance;
+///             volume_error_<name>, the difference of volumes, in ml of volumes in mm. Without a name: means over the same parts
+///             as dice, hd95_infinite their sum. What no sample has is left out
 class Segmentation : public Task {
  public:
   explicit Segmentation(SegmentationOptions options) : options_(std::move(options)) {}

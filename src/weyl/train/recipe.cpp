@@ -92,11 +92,28 @@ Recipe read_recipe(const std::string& path, const std::vector<std::string>& over
   return recipe;
 }
 
+namespace {
+
+/// A stored recipe has all keys that there were: of one that came later, what programs did before it came.
+std::vector<std::string> keys_that_came_later(std::string_view text) {
+  const auto part_of = [&](std::string_view table) {  // "" without it
+    const size_t begin = text.find(table);
+    return begin == std::string_view::npos ? std::string_view()
+                                           : text.substr(begin, text.find("\n[", begin + 1) - begin);
+  };
+  const std::string_view steerable = part_of("\n[model.steerable]\n");
+  const bool without = !steerable.empty() && steerable.find("\nmargin = ") == std::string_view::npos;
+  return without ? std::vector<std::string>{"model.steerable.margin=0"} : std::vector<std::string>{};
+}
+
+}  // namespace
+
 Recipe read_stored_recipe(const std::string& text, const std::string& where, const ModelOptions& known) {
   Recipe recipe;
   recipe.model = known;
   try {
-    read_toml_text(text, where + ": metadata 'recipe'", {}, [&](Fields& f) { fields(f, recipe); });
+    read_toml_text(text, where + ": metadata 'recipe'", keys_that_came_later(text),
+                   [&](Fields& f) { fields(f, recipe); });
   } catch (const ConfigError& error) {
     throw DataError(error.what());
   }

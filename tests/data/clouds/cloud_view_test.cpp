@@ -186,7 +186,7 @@ TEST(CloudInput, RefusesWhatCannotAct) {
   };
   EXPECT_EQ(
       refusal({.augment = CloudAugmentation{}}, 10),
-      "data.clouds.augment: must draw, rotate, scale or jitter, or be false; as it is it changes nothing");
+      "data.clouds.augment: must draw, rotate, scale, jitter or shift, or be false; as it is it changes nothing");
   EXPECT_EQ(refusal({.augment = CloudAugmentation{.draw = true}}, 0),
             "data.clouds.augment.draw: needs points or centres above 0: it draws so many");
   EXPECT_EQ(refusal({.centres = 10}, 10),

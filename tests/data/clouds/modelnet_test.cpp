@@ -151,6 +151,52 @@ TEST_F(Modelnet, FoldersOfSomeClassesKeepTheNumbersOfAModel) {
   EXPECT_EQ(labels.max().item<int64_t>(), 7);
 }
 
+/// Mass (B) and place (B, 3) of what is in grids (B, 1, n, n, n), in the unit of the shapes.
+std::pair<Tensor, Tensor> middles_of(const Grid& grid) {
+  const int64_t n = grid.values.size(2);
+  const Tensor x =
+      (at::arange(n, at::kDouble) + 0.5) * grid.spacing[0] - 0.5 * static_cast<double>(n) * grid.spacing[0];
+  const Tensor mass = grid.values.to(at::kDouble).select(1, 0), all = mass.sum({1, 2, 3});
+  const auto along = [&](int64_t a, int64_t b) { return (mass.sum({a, b}) * x).sum(1) / all; };
+  return {all, at::stack({along(2, 3), along(1, 3), along(1, 2)}, 1)};
+}
+
+TEST_F(Modelnet, GridsAreChangedInTrainingBeforeTheyBecomeCells) {
+  auto o = at("off");
+  o.fill = VoxelFill::density;
+  o.sigma = 1.5;
+  o.voxels = 32;
+  o.extent = 1.6;
+  o.input.augment = CloudAugmentation{.shift = 0.2};
+  const auto sets = open_set(o);
+  const std::vector<int64_t> samples{0, 5};
+  const auto grid_of = [](const Batch& batch) { return std::get<Grid>(batch.input); };
+  const Grid before = grid_of(sets.train->batch(samples));
+  const auto [mass, place] = middles_of(before);
+  std::vector<Tensor> shifts;
+  for (const int64_t epoch : {0, 1}) {
+    const Draw draw{.seed = 3, .epoch = epoch};
+    const Batch changed = sets.train->augmented(samples, {}, draw);
+    require_consistent(changed, sets.train->schema());
+    EXPECT_TRUE(at::equal(grid_of(changed).values, grid_of(sets.train->augmented(samples, {}, draw)).values));
+    const auto [same, moved] = middles_of(grid_of(changed));
+    EXPECT_LT(((same - mass) / mass).abs().max().item<double>(), 1e-3);
+    shifts.push_back(moved - place);
+    EXPECT_LT(shifts.back().abs().max().item<double>(), 0.2);
+  }
+  EXPECT_GT((shifts[0] - shifts[1]).abs().max().item<double>(), 0.02);        // in each epoch anew,
+  EXPECT_GT((shifts[0][0] - shifts[0][1]).abs().max().item<double>(), 0.02);  // and each sample by itself
+  o.input.augment = CloudAugmentation{.scale = 1.5};
+  const Grid scaled = grid_of(open_set(o).train->augmented(samples, {}, Draw{.seed = 3}));
+  EXPECT_GT((scaled.values - before.values).abs().max().item<double>(), 0.1);
+  o.fill = VoxelFill::surface;
+  o.sigma = 1;
+  const Grid cells = grid_of(open_set(o).train->augmented(samples, {}, Draw{.seed = 3}));
+  EXPECT_FALSE(at::equal(cells.values, grid_of(open_set(o).train->batch(samples)).values));
+  o.input.augment->jitter = 0.1;
+  EXPECT_THROW(require_effects(o), ConfigError);
+}
+
 /// The rotation that takes points p (P, 3) to q.
 Tensor rotation_between(const Tensor& p, const Tensor& q) {
   return std::get<0>(at::linalg_lstsq(p, q));

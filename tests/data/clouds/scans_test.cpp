@@ -315,8 +315,9 @@ TEST(Scans, RefuseWhatTheyCannotGive) {
   o.carrier = ShapeCarrier::grid;
   o.input.frame = CloudFrame::axes;
   EXPECT_NE(refusal().find("data.modelnet.frame"), std::string::npos);
-  o.input = {.augment = CloudAugmentation{.rotate = Turning::z}};
-  EXPECT_NE(refusal().find("data.modelnet.augment"), std::string::npos);
+  o.input = {.augment = CloudAugmentation{.jitter = 0.1}};
+  o.fill = VoxelFill::surface;  // which has no points
+  EXPECT_NE(refusal().find("data.modelnet.augment.jitter"), std::string::npos);
   o = scans();
   o.points = 0;  // all: how many, the files say
   o.input.neighbours = 48;

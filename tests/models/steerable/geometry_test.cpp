@@ -11,6 +11,7 @@ namespace geometry_test {
 Options of_volumes() {
   Options o;
   o.stages = {{8, 16, 7, 2, 8, false}, {32, 64, 5, 1, 4}};
+  o.margin = 0;
   return o;
 }
 
@@ -78,6 +79,22 @@ TEST(CheckGeometry, KnowsTheSpacing) {
   EXPECT_TRUE(with({0.9, 0.9 * (1 + 1e-8), 0.9 * (1 - 1e-8)}).empty());
   EXPECT_EQ(with({1, 1.01, 1}).size(), 1U);
   EXPECT_EQ(with({1, 1.0008, 0.9992}).size(), 1U);
+}
+
+/// Tokens of the net of solids stand at -8 .. 8 of 32 voxels; with the margin over all of them, in steps of 4.
+TEST(CheckGeometry, SurroundsInputsByWhatConvolutionsCut) {
+  Options o;
+  o.stages = {{0, 8, 6, 2, 2, false}, {8, 16, 3, 1, 1, false}};
+  EXPECT_EQ(margin_of(o, false, 32), 8);  // 2.5 and 4 are cut; 7 would leave a row over
+  EXPECT_TRUE(on(o, {32, 32, 32}, false).empty());
+  EXPECT_EQ(margin_of(o, false, 33), 7);  // 47, 48, 49 and 50 voxels are exact no more than it
+  EXPECT_FALSE(on(o, {33, 33, 33}, false).empty());
+  o.margin = 3;
+  EXPECT_EQ(margin_of(o, false, 32), 3);
+  EXPECT_FALSE(on(o, {32, 32, 32}, false).empty());  // 38
+  o.stages = {{2, 4, 5, 1, 2}, {2, 4, 5, 1, 2}};
+  o.margin.reset();
+  EXPECT_EQ(margin_of(o, false, 31), 0);  // nothing is cut
 }
 
 TEST(CheckGeometry, GivesTheSmallestSide) {

@@ -2,6 +2,8 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "tests/gradients.h"
 #include "tests/models/steerable/turns.h"
 #include "weyl/core/check.h"
@@ -351,7 +353,30 @@ TEST(Resampling, TurnsWithTheGridWhereItLeavesNothingOver) {
   }
   const Tensor flat = at::ones({1, 2, 5, 5}, at::kDouble);
   EXPECT_TRUE(at::equal(average_pool(flat, 2), at::ones({1, 2, 2, 2}, at::kDouble)));
+  const auto smooth_pool = [](const Tensor& x) { return average_pool(x, 3, /*low_pass=*/true); };
+  const auto smooth = [](const Tensor& x) { return smoothed(x, 2); };
+  for (const auto& [f, pixels] :
+       std::vector<std::pair<std::function<Tensor(const Tensor&)>, int64_t>>{{smooth_pool, 9}, {smooth, 8}}) {
+    EXPECT_LT(turning_error(f, trivial, trivial, pixels), 1e-14);
+    EXPECT_LT(turning_error(f, solid, solid, pixels), 1e-14);
+    EXPECT_LT((f(at::ones({1, 2, 9, 9}, at::kDouble)) - 1).abs().max().item<double>(), 1e-15);
+  }
+  EXPECT_TRUE(at::allclose(average_pool(smoothed(flat, 2), 2), average_pool(flat, 2, true)));
   EXPECT_THROW(average_pool(flat, 6), ShapeError);
+}
+
+/// The finest wave that a grid carries is not on the next, twice as coarse: a low-pass takes it away, where an average of
+/// two pixels is as large at one phase as nothing at the other.
+TEST(Resampling, LowPassTakesAwayWhatTheNextGridCannotCarry) {
+  const Tensor i = at::arange(32, at::kDouble);
+  const auto of_phase = [&](double phase, bool low_pass) {
+    const Tensor wave = (i * 2.2 + phase).cos().view({1, 1, 32, 1}).expand({1, 1, 32, 32});
+    return average_pool(wave, 2, low_pass).narrow(2, 4, 8).abs().max().item<double>();
+  };
+  EXPECT_GT(of_phase(0.5, false), 0.4);
+  EXPECT_LT(of_phase(0.5, true), 0.1);
+  const Tensor slow = (i * 0.2).cos().view({1, 1, 32, 1}).expand({1, 1, 32, 32});
+  EXPECT_GT(average_pool(slow, 2, true).abs().max().item<double>(), 0.9);  // what it can is kept
 }
 
 TEST(SteerableLayers, HaveTheDerivativesOfDifferences) {

@@ -20,7 +20,10 @@ TEST(SteerableNets, SegmentsEveryPixelOfItsInput) {
     const Tensor y = net(Grid{at::rand(shape)}).at("logits");
     EXPECT_EQ(y.sizes(), (std::vector<int64_t>{shape[0], 3, shape[2], shape[3]}));
   }
-  EXPECT_THROW(net(Grid{at::rand({1, 3, 4, 16})}), ShapeError);
+  EXPECT_EQ(net(Grid{at::rand({1, 3, 4, 16})}).at("logits").size(2), 4);  // in a margin of 1 and more
+  o.margin = 0;
+  Net bare(o, images(2, Level::node));
+  EXPECT_THROW(bare(Grid{at::rand({1, 3, 4, 16})}), ShapeError);
 }
 
 TEST(SteerableNets, AreTheSameWhenSavedAndLoaded) {

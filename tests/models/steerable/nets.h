@@ -112,6 +112,14 @@ inline std::vector<Case> cases() {
     o.encoder.activation = Activation::gelu;
     o.restricted = true;
   });
+  add("volumes in a margin, smoothed", 3, Level::graph, 8, [](Options& o) {
+    o.stages = {{0, 4, 4, 2, 1, false}, {3, 4, 3, 1, 2}};
+    o.low_pass = true;
+  });
+  add("image masks in a margin, smoothed", 2, Level::node, 11, [](Options& o) {
+    o.stages = {{2, 4, 5, 2, 1, false}, {3, 4, 3, 1, 2}};
+    o.low_pass = true;
+  });
   add("gated volumes, no attention", 3, Level::graph, 4, [](Options& o) {
     o.stages[0].activation = Activation::gated;
     o.norm = NormLaw::layer;

@@ -141,15 +141,15 @@ int run(const AuditCommand& command, const Systems& systems) {
   take_threads_for(command.machine, predictor, command.samples);
   const auto data = data_for(subject, command.data);
   const auto seed = static_cast<uint64_t>(command.seed);
-  Batch samples;
+  AuditSamples drawn;
   if (data != nullptr) {
-    samples = audit_samples(predictor, command.data.empty() ? "the data set" : command.data, *data,
-                            command.samples, seed);
+    drawn = audit_samples(predictor, command.data.empty() ? "the data set" : command.data, *data,
+                          command.samples, seed);
     if (!subject.trained && subject.task != nullptr) {
       subject.task->fit(*data);  // untrained weights still need the units of what they predict
     }
   } else {
-    samples = random_audit_samples(subject, command.samples, seed);
+    drawn.batch = random_audit_samples(subject, command.samples, seed);
     say(text("no data: ", command.samples, " samples of random tokens"));
   }
   AuditOptions options;
@@ -162,7 +162,10 @@ int run(const AuditCommand& command, const Systems& systems) {
   const Task* task = data != nullptr || subject.trained ? subject.task.get() : nullptr;
   const Schema& schema = data != nullptr ? data->schema() : subject.schema;
   std::string note;
-  samples = exact_part(*subject.model, samples, schema, note);
+  const Batch samples = exact_part(*subject.model, drawn.batch, schema, note);
+  if (data != nullptr) {
+    options.measured = measured_anew(*subject.model, data, {samples, drawn.rows});
+  }
   const AuditReport report = audit(*subject.model, task, samples, schema, options);
   for (const std::string& output : report.absent) {
     note += (note.empty() ? "" : "; ") + output + " is not audited: no sample has a volume";

@@ -120,16 +120,16 @@ std::vector<std::string> fitting_systems(const FoundData& found, const std::stri
                                     : std::vector<std::string>{"transformer"};
     case Family::shapes:
       return !found.voxels   ? std::vector<std::string>{"platonic", "gatr", "transformer"}
-             : found.normals ? std::vector<std::string>{"platonic", "transformer", "steerable", "gatr"}
-                             : std::vector<std::string>{"platonic", "transformer", "steerable"};
+             : found.normals ? std::vector<std::string>{"platonic", "transformer", "steerable", "gatr", "cnn"}
+                             : std::vector<std::string>{"platonic", "transformer", "steerable", "cnn"};
     case Family::poses:
       return {"lie"};
     case Family::images:
-      return found.patches && task == "classification"
-                 ? std::vector<std::string>{"steerable", "platonic", "transformer"}
-                 : std::vector<std::string>{"steerable"};
+      return task == "segmentation" ? std::vector<std::string>{"steerable", "unet"}
+             : found.patches        ? std::vector<std::string>{"steerable", "platonic", "transformer", "cnn"}
+                                    : std::vector<std::string>{"steerable", "cnn"};
     case Family::volumes:
-      return {"steerable"};
+      return {"steerable", task == "segmentation" ? "unet" : "cnn"};
   }
   return {};
 }
@@ -155,6 +155,7 @@ struct Nearest {
 };
 
 Nearest nearest_recipe(const FoundData& found, const std::string& task, const std::string& system) {
+  const std::string of_grids = system == "steerable" ? "steerable-transformer" : system;
   if (as_atoms(found, task)) {
     return {"md/" + (system == "geomformer" ? "et" : system) + ".toml"};
   }
@@ -162,16 +163,15 @@ Nearest nearest_recipe(const FoundData& found, const std::string& task, const st
     case Family::bodies:
       return {"rigid/" + system + ".toml", 94'000};  // of 1,000 scenes of 96 frames
     case Family::shapes:
-      return {"solids/" + (system == "steerable" ? "steerable-transformer" : system) + ".toml", 800};
+      return {"solids/" + of_grids + ".toml", 800};
     case Family::poses:
       return {"completion/" + found.group + ".toml", 5000};
     case Family::volumes:
-      return {"phantoms/steerable-transformer.toml", 30};
+      return system == "cnn" ? Nearest{"solids/cnn.toml", 800}
+                             : Nearest{"phantoms/" + of_grids + ".toml", 30};
     case Family::images:
-      return task == "segmentation"
-                 ? Nearest{"lesions/steerable-transformer.toml", 80}
-                 : Nearest{"glyphs/" + (system == "steerable" ? "steerable-transformer" : system) + ".toml",
-                           5000};
+      return task == "segmentation" ? Nearest{"lesions/" + of_grids + ".toml", 80}
+                                    : Nearest{"glyphs/" + of_grids + ".toml", 5000};
     default:
       return {"nbody/" + system + ".toml", 3000};
   }
@@ -227,9 +227,9 @@ void fit_model(ConfigDraft& draft, const FoundData& found, const std::string& ta
 /// Why a system that is not exact under all rotations is trained on turned samples.
 std::string why_turned(const std::string& system) {
   const std::string rest = "nothing in the data says which way is up";
-  return system == "transformer" ? "exact under no rotation by itself, and " + rest
-         : system == "platonic"  ? "exact under the rotations of its group alone, and " + rest
-                                 : "on a grid exact under quarter turns at most, and " + rest;
+  return system == "platonic"    ? "exact under the rotations of its group alone, and " + rest
+         : system == "steerable" ? "on a grid exact under quarter turns at most, and " + rest
+                                 : "exact under no rotation by itself, and " + rest;
 }
 
 /// Random rotations in training, where the system has not all of them by itself and the data do not fix a direction.

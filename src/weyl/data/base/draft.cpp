@@ -303,6 +303,10 @@ void write_classes(ConfigDraft& draft, const std::string& task, const Classes& c
   }
 }
 
+bool reads_grids(std::string_view system) {
+  return system == "steerable" || system == "cnn" || system == "unet";
+}
+
 bool needs_crop(const std::vector<int64_t>& cells) {
   return cells.size() == 3 && *std::ranges::max_element(cells) > largest_volume;
 }

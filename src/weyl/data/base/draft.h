@@ -133,6 +133,9 @@ void write_classes(ConfigDraft& draft, const std::string& task, const Classes& c
 inline constexpr const char* upright_pictures =
     "pictures are taken to have an up, as photographs have; \"rotations\" where they may lie any way";
 
+/// Whether a system reads images and volumes as grids; the others see them as points.
+bool reads_grids(std::string_view system);
+
 /// Whether volumes are too large to be learned from whole, and the size of the part to take at a time.
 bool needs_crop(const std::vector<int64_t>& cells);
 std::vector<int64_t> crop_of(const std::vector<int64_t>& cells);

@@ -15,6 +15,10 @@ void fields(Fields& f, CloudAugmentation& o) {
     "adds normal noise to each coordinate: its deviation, in units of the root mean square distance of the "
     "points from their mean",
     {0, 10});
+  f("shift", o.shift,
+    "moves each cloud by a vector with components between -shift and shift, in the unit of its positions (1: the radius of "
+    "the ball that `fit` puts it into)",
+    {0, 1e6});
 }
 
 void fields(Fields& f, CloudInput& o) {
@@ -33,9 +37,10 @@ void fields(Fields& f, CloudInput& o) {
 
 void require_effects(const CloudInput& input, int64_t points, const std::string& table) {
   if (input.augment) {
-    require<ConfigError>(input.augment->changes(), table,
-                         ".augment: must draw, rotate, scale or jitter, or be false; as it is it changes "
-                         "nothing");
+    require<ConfigError>(
+        input.augment->changes(), table,
+        ".augment: must draw, rotate, scale, jitter or shift, or be false; as it is it changes "
+        "nothing");
     require<ConfigError>(!input.augment->draw || points > 0 || input.centres > 0, table,
                          ".augment.draw: needs points or centres above 0: it draws so many");
   }

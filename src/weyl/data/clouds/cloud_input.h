@@ -25,8 +25,9 @@ struct CloudAugmentation {
   Turning rotate = Turning::none;  // about the upward axis, or any
   double scale = 1;                // factors from 1 / scale to scale
   double jitter = 0;               // standard deviation of noise, over the rms distance from the middle
+  double shift = 0;                // components uniform from -shift to shift, in the unit of the positions
 
-  bool changes() const { return draw || rotate != Turning::none || scale != 1 || jitter > 0; }
+  bool changes() const { return draw || rotate != Turning::none || scale != 1 || jitter > 0 || shift > 0; }
 };
 void fields(Fields& f, CloudAugmentation& o);
 

@@ -175,23 +175,6 @@ double size_of(const std::vector<double>& points) {
   return std::sqrt(squares / count);
 }
 
-/// Changes the points; how they were turned.
-Rotation augment(std::vector<double>& points, const CloudAugmentation& how, int up, Stream& stream) {
-  const Rotation turned = draw_rotation(how.rotate, up, stream);
-  turn(std::span(points), turned);
-  const double least = 1 / how.scale, factor = least + (how.scale - least) * stream.uniform();
-  for (double& x : points) {
-    x *= factor;
-  }
-  if (how.jitter > 0) {
-    const double deviation = how.jitter * size_of(points);
-    for (double& x : points) {
-      x += deviation * stream.normal();
-    }
-  }
-  return turned;
-}
-
 /// Which way the axes of the sample look now: those of the frame, (F, 3).
 std::vector<double> frame_of(CloudFrame frame, int up, const Rotation& before, const Rotation& after) {
   std::vector<double> axes;
@@ -205,6 +188,31 @@ std::vector<double> frame_of(CloudFrame frame, int up, const Rotation& before, c
 }
 
 }  // namespace
+
+Rotation augment(std::vector<double>& points, const CloudAugmentation& how, int up, Stream& stream) {
+  const Rotation turned = draw_rotation(how.rotate, up, stream);
+  turn(std::span(points), turned);
+  const double least = 1 / how.scale, factor = least + (how.scale - least) * stream.uniform();
+  for (double& x : points) {
+    x *= factor;
+  }
+  if (how.jitter > 0) {
+    const double deviation = how.jitter * size_of(points);
+    for (double& x : points) {
+      x += deviation * stream.normal();
+    }
+  }
+  if (how.shift > 0) {
+    std::array<double, 3> by{};
+    for (double& x : by) {
+      x = how.shift * (2 * stream.uniform() - 1);
+    }
+    for (size_t i = 0; i < points.size(); ++i) {
+      points[i] += by[i % 3];
+    }
+  }
+  return turned;
+}
 
 CloudView view_of(std::vector<double> points, const CloudInput& input, int up, const Rotation& turned,
                   Stream* stream) {

@@ -60,9 +60,12 @@ struct CloudView {
   int64_t nodes() const { return static_cast<int64_t>(rows.size()); }
 };
 
+/// Changes points (P, 3) as training does; how they were turned.
+Rotation augment(std::vector<double>& points, const CloudAugmentation& how, int up, Stream& stream);
+
 /// The nodes of `points` (P, 3), whose sample was turned by `turned` before, and has the upward axis `up` (0, 1, 2).
 /// With `stream`, which training has, by which it draws, they are first changed as `input.augment` says, if it does:
-/// turned, scaled, moved by noise, and with `draw` the first centre is drawn. ShapeError: no more points than neighbours.
+/// turned, scaled, moved by noise and as a whole, and with `draw` the first centre is drawn. ShapeError: no more points than neighbours.
 CloudView view_of(std::vector<double> points, const CloudInput& input, int up, const Rotation& turned,
                   Stream* stream);
 

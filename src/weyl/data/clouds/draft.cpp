@@ -107,7 +107,7 @@ FoundData look_at_shapes(const std::string& path, const std::string& variant) {
       draft.set("variant", variant, text("of ", TomlText(files.variants()).text));
     }
     draft.set("classes", classes.count, "those that the files show");
-    if (system == "steerable") {
+    if (reads_grids(system)) {
       if (!files.empty() && found_points < ModelnetDataOptions().points) {
         draft.set("points", found_points, "all that a sample has");
       }

@@ -60,13 +60,24 @@ Lattice ShapeSet::lattice(int64_t /*index*/) const {
 }
 
 Batch ShapeSet::batch(std::span<const int64_t> indices) const {
-  return labelled(options_.carrier == ShapeCarrier::grid ? grids(indices) : clouds(indices, nullptr),
+  return labelled(options_.carrier == ShapeCarrier::grid ? grids(indices, nullptr) : clouds(indices, nullptr),
                   indices);
 }
 
 Batch ShapeSet::augmented(std::span<const int64_t> indices, std::span<const int64_t> /*partners*/,
                           const Draw& draw) const {
-  return options_.input.augment ? labelled(clouds(indices, &draw), indices) : batch(indices);
+  if (!options_.input.augment) {
+    return batch(indices);
+  }
+  return labelled(options_.carrier == ShapeCarrier::grid ? grids(indices, &draw) : clouds(indices, &draw),
+                  indices);
+}
+
+std::optional<Stream> ShapeSet::stream_of(int64_t index, const Draw* draw) const {
+  if (draw == nullptr) {
+    return {};
+  }
+  return Stream(draw->seed, "cloud", {static_cast<uint64_t>(draw->epoch), static_cast<uint64_t>(index)});
 }
 
 Rotation ShapeSet::rotation_of(const Shape& shape) const {
@@ -105,35 +116,73 @@ PointsOfShape ShapeSet::drawn(const Shape& shape, Stream& stream) const {
   return placed(std::move(found), shape);
 }
 
-float* ShapeSet::fill(const Shape& shape, float* to) const {
-  const auto shrink = [&](auto& coordinates) {
-    for (auto& x : coordinates) {
-      x = static_cast<std::remove_reference_t<decltype(x)>>(x / options_.extent);
-    }
+float* ShapeSet::fill(const Shape& shape, Stream* stream, const Change& change, float* to) const {
+  const auto place = [&](auto& coordinates) {
+    std::vector<double> places(coordinates.begin(), coordinates.end());
+    change(places);
+    std::ranges::transform(places, coordinates.begin(), [&](double x) {
+      return static_cast<std::remove_reference_t<decltype(coordinates[0])>>(x / options_.extent);
+    });
   };
   const auto put = [&](const auto& cells) { return std::copy(cells.begin(), cells.end(), to); };
   if (options_.fill == VoxelFill::surface) {
     Mesh mesh = *shape.mesh;
     turn(std::span(mesh.vertices), rotation_of(shape));
-    shrink(mesh.vertices);
+    place(mesh.vertices);
     return put(voxelise(mesh, options_.voxels));
   }
-  std::vector<float> points = taken(shape).points;
-  shrink(points);
+  std::vector<float> points = (stream != nullptr ? drawn(shape, *stream) : taken(shape)).points;
+  place(points);
   return options_.fill == VoxelFill::points ? put(voxelise(points, options_.voxels))
                                             : put(point_density(points, options_.voxels, options_.sigma));
 }
 
-Batch ShapeSet::grids(std::span<const int64_t> indices) const {
+Tensor ShapeSet::empty_cells(int64_t count) const {
   const int64_t n = options_.voxels;
-  Tensor values = at::empty({std::ssize(indices), 1, n, n, n}, at::kFloat);
+  return at::empty({count, 1, n, n, n}, at::kFloat);
+}
+
+Batch ShapeSet::as_grids(Tensor cells) const {
+  Batch result;
+  result.input = Grid{std::move(cells), {side(), side(), side()}};
+  return result;
+}
+
+Batch ShapeSet::grids(std::span<const int64_t> indices, const Draw* draw) const {
+  Tensor values = empty_cells(std::ssize(indices));
   auto* to = values.mutable_data_ptr<float>();
   for (const int64_t i : indices) {
-    to = fill(shapes_.at(i), to);
+    std::optional<Stream> stream = stream_of(i, draw);
+    // Shapes are changed before they become cells, which no change of the cells could do as well.
+    const Change change = [&](std::vector<double>& places) {
+      if (stream) {
+        augment(places, *options_.input.augment, up_, *stream);
+      }
+    };
+    to = fill(shapes_.at(i), stream && options_.input.draws() ? &*stream : nullptr, change, to);
   }
-  Batch result;
-  result.input = Grid{values, {side(), side(), side()}};
-  return result;
+  return as_grids(std::move(values));
+}
+
+std::optional<Batch> ShapeSet::made_anew(std::span<const int64_t> indices,
+                                         std::span<const Placement> by) const {
+  if (options_.carrier != ShapeCarrier::grid) {
+    return {};
+  }
+  require(indices.size() == by.size(), "made_anew: there must be a placement for each of the ",
+          indices.size(), " samples, got ", by.size());
+  Tensor values = empty_cells(std::ssize(indices));
+  auto* to = values.mutable_data_ptr<float>();
+  for (size_t k = 0; k < indices.size(); ++k) {
+    const Change change = [&](std::vector<double>& places) {
+      turn(std::span(places), by[k].rotation);
+      for (size_t i = 0; i < places.size(); ++i) {
+        places[i] += by[k].shift[i % 3] * side();
+      }
+    };
+    to = fill(shapes_.at(indices[k]), nullptr, change, to);
+  }
+  return as_grids(std::move(values));
 }
 
 Batch ShapeSet::clouds(std::span<const int64_t> indices, const Draw* draw) const {
@@ -151,12 +200,7 @@ Batch ShapeSet::clouds(std::span<const int64_t> indices, const Draw* draw) const
   }
   for (const int64_t i : indices) {
     const Shape& shape = shapes_.at(i);
-    std::optional<Stream> stream;
-    if (draw != nullptr) {
-      stream.emplace(
-          draw->seed, "cloud",
-          std::initializer_list<uint64_t>{static_cast<uint64_t>(draw->epoch), static_cast<uint64_t>(i)});
-    }
+    std::optional<Stream> stream = stream_of(i, draw);
     PointsOfShape chosen = stream && input.draws() ? drawn(shape, *stream) : taken(shape);
     const CloudView view = view_of({chosen.points.begin(), chosen.points.end()}, input, up_,
                                    rotation_of(shape), stream ? &*stream : nullptr);

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,15 +46,25 @@ class ShapeSet : public Dataset {
   Batch batch(std::span<const int64_t> indices) const override;
   Batch augmented(std::span<const int64_t> indices, std::span<const int64_t> partners,
                   const Draw& draw) const override;
+  std::optional<Batch> made_anew(std::span<const int64_t> indices,
+                                 std::span<const Placement> by) const override;
 
  private:
+  using Change =
+      std::function<void(std::vector<double>& places)>;  // of points (P, 3), before they become cells
+
   double side() const { return 2 * options_.extent / static_cast<double>(options_.voxels); }  // of a cell
   Rotation rotation_of(const Shape& shape) const;
   PointsOfShape placed(PointsOfShape points, const Shape& shape) const;  // in the ball, and turned
   PointsOfShape taken(const Shape& shape) const;                         // the first points, placed
   PointsOfShape drawn(const Shape& shape, Stream& stream) const;         // of all points or the mesh, placed
-  float* fill(const Shape& shape, float* to) const;     // the cells of a shape; the end of them
-  Batch grids(std::span<const int64_t> indices) const;  // without labels
+  std::optional<Stream> stream_of(int64_t index,
+                                  const Draw* draw) const;  // by which training changes a sample
+  /// The cells of a shape; the end of them. `stream`: by which its points are drawn; null: they are those it has.
+  float* fill(const Shape& shape, Stream* stream, const Change& change, float* to) const;
+  Batch grids(std::span<const int64_t> indices, const Draw* draw) const;  // without labels
+  Tensor empty_cells(int64_t count) const;
+  Batch as_grids(Tensor cells) const;
   Batch clouds(std::span<const int64_t> indices, const Draw* draw) const;
   Batch labelled(Batch batch, std::span<const int64_t> indices) const;
 

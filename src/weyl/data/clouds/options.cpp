@@ -44,11 +44,14 @@ void require_effects(const ModelnetDataOptions& o) {
   const bool grid = o.carrier == ShapeCarrier::grid;
   const char* without_grid = "with carrier = \"points\"";
   const char* without_points = "with carrier = \"grid\"";
+  const bool surface = grid && o.fill == VoxelFill::surface;
+  const char* of_surfaces = "with fill = \"surface\", which has no points";
   const Conditional options[] = {
       {"centres", !grid, without_points},
       {"neighbours", !grid, without_points},
       {"frame", !grid, without_points},
-      {"augment", !grid, without_points},
+      {"augment.draw", !surface, of_surfaces},
+      {"augment.jitter", !surface, of_surfaces},
       {"normals", !grid, without_points},
       {"voxels", grid, without_grid},
       {"extent", grid, without_grid},

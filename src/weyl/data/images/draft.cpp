@@ -32,7 +32,7 @@ std::vector<int64_t> first_picture(const std::string& folder) {
 
 /// Systems on points see an image as patches.
 void write_image_input(ConfigDraft& draft, const std::string& system) {
-  if (system != "steerable") {
+  if (!reads_grids(system)) {
     draft.set("carrier", "points");
     draft.set("patch", 2);
     draft.set("patch_feature", "mean", "pixels of a patch side by side would not turn with the image");

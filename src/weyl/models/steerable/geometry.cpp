@@ -1,6 +1,7 @@
 #include "weyl/models/steerable/geometry.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "weyl/carriers/lattice.h"
 #include "weyl/core/check.h"
@@ -8,7 +9,7 @@
 namespace weyl::steerable {
 namespace {
 
-bool exact(const std::vector<GridLayer>& layers, int64_t side) {
+bool exact_inside(const std::vector<GridLayer>& layers, int64_t side) {
   for (const GridLayer& layer : layers) {
     if (layer.after(side) == 0 || layer.left_over(side) != 0) {
       return false;
@@ -18,11 +19,21 @@ bool exact(const std::vector<GridLayer>& layers, int64_t side) {
   return true;
 }
 
+/// A net of some options along one axis.
+struct Axis {
+  const Options& options;
+  bool segmentation;
+  std::vector<GridLayer> layers = grid_layers(options, segmentation);
+
+  int64_t with_margin(int64_t side) const { return side + 2 * margin_of(options, segmentation, side); }
+  bool exact(int64_t side) const { return exact_inside(layers, with_margin(side)); }
+};
+
 /// The nearest side below (step -1) or above (+1) that every layer divides; 0 for none in reach.
-int64_t nearest_exact(const std::vector<GridLayer>& layers, int64_t side, int64_t step) {
+int64_t nearest_exact(const Axis& axis, int64_t side, int64_t step) {
   constexpr int64_t reach = 4096;
   for (int64_t i = 1, n = side + step; i <= reach && n > 0; ++i, n += step) {
-    if (exact(layers, n)) {
+    if (axis.exact(n)) {
       return n;
     }
   }
@@ -69,6 +80,26 @@ std::vector<GridLayer> grid_layers(const Options& options, bool segmentation) {
   return layers;
 }
 
+int64_t margin_of(const Options& options, bool segmentation, int64_t pixels) {
+  if (options.margin) {
+    return *options.margin;
+  }
+  double cut = 0;  // pixels of the input, on each side
+  int64_t spacing = 1;
+  for (const Stage& stage : options.stages) {
+    cut += stage.same ? 0 : 0.5 * static_cast<double>((stage.kernel - 1) * spacing);
+    spacing *= stage.stride * stage.pool;
+  }
+  const auto least = static_cast<int64_t>(std::ceil(cut));
+  const std::vector<GridLayer> layers = grid_layers(options, segmentation);
+  for (int64_t more = 0; least > 0 && more < spacing; ++more) {
+    if (exact_inside(layers, pixels + 2 * (least + more))) {
+      return least + more;
+    }
+  }
+  return least;
+}
+
 int64_t smallest_side(const std::vector<GridLayer>& layers) {
   int64_t side = 1;  // backwards from one pixel
   for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {
@@ -91,7 +122,7 @@ std::vector<GeometryFinding> check_geometry(const Options& options, bool segment
           shape.size());
   require(spacing.empty() || spacing.size() == shape.size(), "check_geometry: spacing must be of ",
           shape.size(), " axes, got ", spacing.size());
-  const std::vector<GridLayer> layers = grid_layers(options, segmentation);
+  const Axis axis{options, segmentation};
   std::vector<GeometryFinding> findings;
   if (shape.size() == 2 && options.coupling == OrderCoupling::cyclic && options.orders % 4 != 0) {
     findings.push_back(
@@ -106,9 +137,9 @@ std::vector<GeometryFinding> check_geometry(const Options& options, bool segment
   }
   const auto [least, most] = std::minmax_element(shape.begin(), shape.end());
   if (*least != *most) {
-    const auto good = [&](int64_t side) { return exact(layers, side) ? side : 0; };
-    const int64_t below = good(*least) != 0 ? *least : nearest_exact(layers, *least, -1);
-    const int64_t above = good(*most) != 0 ? *most : nearest_exact(layers, *most, 1);
+    const auto good = [&](int64_t side) { return axis.exact(side) ? side : 0; };
+    const int64_t below = good(*least) != 0 ? *least : nearest_exact(axis, *least, -1);
+    const int64_t above = good(*most) != 0 ? *most : nearest_exact(axis, *most, 1);
     findings.push_back({"input",
                         text("input: ", sides_text(shape), " is no ", shape.size() == 2 ? "square" : "cube",
                              ", which a turn by 90 degrees maps to itself; ", sides(below, above)),
@@ -120,9 +151,9 @@ std::vector<GeometryFinding> check_geometry(const Options& options, bool segment
       continue;
     }
     done.push_back(first);
-    const int64_t below = nearest_exact(layers, first, -1), above = nearest_exact(layers, first, 1);
-    int64_t side = first;
-    for (const GridLayer& layer : layers) {
+    const int64_t below = nearest_exact(axis, first, -1), above = nearest_exact(axis, first, 1);
+    int64_t side = axis.with_margin(first);
+    for (const GridLayer& layer : axis.layers) {
       if (layer.after(side) == 0) {
         findings.push_back({layer.name,
                             text(layer.name, ": ", layer.pools ? "pools " : "needs ", layer.kernel,

@@ -25,6 +25,11 @@ struct GridLayer {
 /// same sizes and is left out.
 std::vector<GridLayer> grid_layers(const Options& options, bool segmentation);
 
+/// Cells of background that surround an input of so many pixels along an axis, on each side: the option's, or what the
+/// convolutions without padding cut away, so that the first tokens stand over the first pixels, and as many more (at most a token's
+/// spacing) as an exact net needs. Nothing where no convolution cuts.
+int64_t margin_of(const Options& options, bool segmentation, int64_t pixels);
+
 /// Fewest pixels along an axis that reach the end.
 int64_t smallest_side(const std::vector<GridLayer>& layers);
 

@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
 #include <ATen/ops/avg_pool2d.h>
 #include <ATen/ops/avg_pool3d.h>
 #include <ATen/ops/bmm.h>
@@ -362,13 +363,52 @@ Work CgActivation::work() const {
   return in_->work() + Work::product(coupled, 1) + out_->work();  // couplings are constants
 }
 
-Tensor average_pool(const Tensor& x, int64_t size) {
+namespace {
+
+/// (n, n): row i the weights of a Gaussian around i, which add up to 1.
+Tensor gaussian_rows(int64_t n, double sigma, const at::TensorOptions& options) {
+  const Tensor i = at::arange(n, at::kDouble), apart = i.unsqueeze(1) - i;
+  const Tensor weights =
+      (-0.5 * (apart / sigma).square()).exp().masked_fill(apart.abs() > std::ceil(3 * sigma), 0);
+  return (weights / weights.sum(1, true)).to(options);
+}
+
+/// x with the rows m (n_out, n) applied along each axis of pixels, those of `of(n)` for an axis of n.
+template <class F>
+Tensor along_each_axis(Tensor x, const F& of) {
+  for (int64_t axis = 2; axis < x.dim(); ++axis) {
+    x = at::matmul(x.movedim(axis, -1), of(x.size(axis)).t()).movedim(-1, axis);
+  }
+  return x.contiguous();
+}
+
+}  // namespace
+
+Tensor smoothed(const Tensor& x, int64_t spacing) {
+  require(x.dim() == 4 || x.dim() == 5, "smoothed: x must be (B, C, 2 or 3 axes), got ", x.sizes());
+  if (spacing == 1) {
+    return x;
+  }
+  const double sigma = 0.5 * static_cast<double>(spacing);
+  return along_each_axis(x, [&](int64_t n) { return gaussian_rows(n, sigma, x.options()); });
+}
+
+Tensor average_pool(const Tensor& x, int64_t size, bool low_pass) {
   require(x.dim() == 4 || x.dim() == 5, "average_pool: x must be (B, C, 2 or 3 axes), got ", x.sizes());
   const at::IntArrayRef pixels = x.sizes().slice(2);
   require(*std::min_element(pixels.begin(), pixels.end()) >= size, "average_pool: an axis must have ", size,
           " pixels at least, got ", pixels);
   if (size == 1) {
     return x;
+  }
+  if (low_pass) {  // both at once: few rows are left
+    const double sigma = 0.5 * static_cast<double>(size);
+    return along_each_axis(x, [&](int64_t n) {
+      return gaussian_rows(n, sigma, x.options())
+          .narrow(0, 0, n / size * size)
+          .unflatten(0, {n / size, size})
+          .mean(1);
+    });
   }
   return x.dim() == 4 ? at::avg_pool2d(x, {size, size}) : at::avg_pool3d(x, {size, size, size});
 }

@@ -196,8 +196,13 @@ using at::Tensor;
 
 /// Averages over `size` pixels along each axis, (B, C, pixels...) -> (B, C, pixels / size...). What is left
 /// over at the end is dropped, and then the pooling does not turn with the grid. ShapeError when nothing is
-/// left.
-Tensor average_pool(const Tensor& x, int64_t size);
+/// left. `low_pass`: of x smoothed as `smoothed` does for this spacing.
+Tensor average_pool(const Tensor& x, int64_t size, bool low_pass = false);
+
+/// x (B, C, pixels...) smoothed by an isotropic Gaussian whose standard deviation is half of `spacing`, in pixels of x, cut at
+/// three of them, before a grid of this spacing is taken from it; at the borders by the part of the Gaussian that lies inside, so
+/// that a constant stays one. Turns with the grid. x itself with a spacing of 1.
+Tensor smoothed(const Tensor& x, int64_t spacing);
 
 /// Linear interpolation to exactly these pixels, between the pixels' centres (half-pixel convention): it
 /// turns with the grid whatever the sizes. (B, C, pixels...) -> (B, C, sizes...). x itself when it has them.

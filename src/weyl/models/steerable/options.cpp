@@ -71,6 +71,14 @@ void fields(Fields& f, Options& o) {
     "volumes: channels of the degrees, relative to those of degree 0, which `channels` means (4, 2, 1); "
     "empty: the same",
     {1, 1e5});
+  f("margin", o.margin,
+    "cells of background around the input, on each side, so that tokens cover all of it: each channel's least value in "
+    "the sample. By default as many as convolutions without padding (same = false) cut away, and so many more that "
+    "turns of the grid stay exact; 0: none, what lies at the border is hardly seen",
+    {0, 4096});
+  f("low_pass", o.low_pass,
+    "before each stride and pool the features are smoothed by a Gaussian, half the new spacing wide (standard deviation), "
+    "so that what the new grid cannot carry does not turn up in it as something else");
   f("stages", o.stages, "from the input on: two convolutions and a pooling each");
   f("rings", o.rings, "rings of a kernel on which filters live; 0: half its size", {0, 16});
   f("profile", o.profile, "how rings become pixels");
@@ -211,7 +219,10 @@ void require_effects(const Options& o, const Interface* interface) {
   const char* without_masks = "in classification";
   const char* without_classes = "in segmentation";
   const char* without_hidden = classes ? "with head.hidden = 0" : without_classes;
+  const bool coarser =
+      std::ranges::any_of(o.stages, [](const Stage& s) { return s.stride > 1 || s.pool > 1; });
   const Conditional options[] = {
+      {"low_pass", coarser, "where no stage has a stride or a pool"},
       {"orders", plane, without_plane},
       {"coupling", plane, without_plane},
       {"degree", space, without_space},

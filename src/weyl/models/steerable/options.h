@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -79,6 +80,8 @@ struct Options {
   static constexpr const char* name_in_config = "steerable";
   int64_t orders = 4, degree = 2;
   std::vector<int64_t> ratio;
+  std::optional<int64_t> margin;  // cells on each side; absent: what convolutions cut (geometry.h)
+  bool low_pass = false;          // before strides and pools
   std::vector<Stage> stages{{12, 24}, {24, 48}};
   int64_t rings = 0, spline = 1;
   bool cut = true;

@@ -31,7 +31,7 @@ std::shared_ptr<Conv> make_conv(const Options& options, const SteerableType& in,
   return std::make_shared<Conv>(in, out, o);
 }
 
-StageNet::StageNet(const Options& options, const Shape& shape) {
+StageNet::StageNet(const Options& options, const Shape& shape) : spacing_(shape.low_pass ? shape.stride : 1) {
   SteerableType wide = shape.middle;
   switch (shape.activation) {
     case Activation::relu:
@@ -81,7 +81,7 @@ Tensor StageNet::operator()(const Tensor& x) const {
   const auto apply = [](const std::shared_ptr<Layer>& layer, const Tensor& f) {
     return layer ? (*layer)(f) : f;
   };
-  const Tensor y = apply(between_, apply(activation_, apply(before_, (*first_)(x))));
+  const Tensor y = apply(between_, apply(activation_, apply(before_, (*first_)(smoothed(x, spacing_)))));
   return second_ ? apply(after_, (*second_)(y)) : y;
 }
 

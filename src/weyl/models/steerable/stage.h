@@ -24,7 +24,7 @@ class StageNet : public Layer {
     SteerableType in, middle;
     std::optional<SteerableType> out;  // absent: `middle` is the last
     int64_t kernel = 5, stride = 1;
-    bool same = true;
+    bool same = true, low_pass = false;  // the latter before a stride
     Activation activation = Activation::relu;
     bool norm_between = false, norm_after = true;  // after the activation; after the last convolution
   };
@@ -34,6 +34,7 @@ class StageNet : public Layer {
   Work work_on(bool input_learns) const;
 
  private:
+  int64_t spacing_;  // that x is smoothed for
   std::shared_ptr<Conv> first_, second_;
   std::shared_ptr<Layer> activation_, before_, between_, after_;
 };

@@ -1,10 +1,14 @@
 #include "weyl/models/steerable/steerable.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/amin.h>
 #include <ATen/ops/cat.h>
+#include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/zeros_like.h>
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "weyl/core/check.h"
 #include "weyl/models/steerable/layers.h"
@@ -25,9 +29,19 @@ Tensor concatenated(const Tensor& a, const Tensor& b, const SteerableType& type)
   return at::cat(parts, 2).flatten(1, 2);
 }
 
-/// Pixels along an axis of a square or cube of `typical_nodes`, or as near to it as may be.
-int64_t side_of(const Interface& interface) {
-  return std::llround(std::pow(interface.typical_nodes, 1 / static_cast<double>(interface.dimension)));
+/// x (B, C, pixels...) with so many pixels of each channel's least value in the sample on each side of each axis.
+Tensor surrounded(const Tensor& x, const std::vector<int64_t>& margins) {
+  std::vector<int64_t> sides;  // of the last axis first
+  for (auto m = margins.rbegin(); m != margins.rend(); ++m) {
+    sides.insert(sides.end(), 2, *m);
+  }
+  if (std::ranges::all_of(sides, [](int64_t m) { return m == 0; })) {
+    return x;
+  }
+  std::vector<int64_t> axes(margins.size());
+  std::iota(axes.begin(), axes.end(), 2);
+  const Tensor background = x.amin(axes, /*keepdim=*/true);
+  return at::constant_pad_nd(x - background, sides) + background;
 }
 
 SteerableType doubled(SteerableType type) {
@@ -40,24 +54,11 @@ SteerableType doubled(SteerableType type) {
 }  // namespace
 
 Net::Net(const Options& given, Interface of) : GridModel(std::move(of)), options(given) {
-  require<ConfigError>(!interface.outputs.empty(), "steerable: the interface must have outputs, got none");
-  const Level level = interface.outputs.front().level;
-  segmentation_ = level == Level::node;
+  const bool masks = !interface.outputs.empty() && interface.outputs.front().level == Level::node;
+  outputs_ = channels_out("steerable", masks ? Level::node : Level::graph);
+  segmentation_ = masks;
   check(options, interface.dimension, segmentation_);
-  for (const auto& q : interface.outputs) {
-    require<ConfigError>(
-        q.kind == Kind::scalar && (q.level == Level::node || q.level == Level::graph) && q.level == level,
-        "steerable: output '", q.name, "' (", level_names[static_cast<int>(q.level)], " ",
-        kind_names[static_cast<int>(q.kind)],
-        ") is not one that this system gives: scalars of nodes, or scalars of graphs, are");
-    outputs_ += q.channels;
-  }
-  int64_t channels = 0;
-  for (const auto& q : interface.features) {
-    channels += q.channels;
-  }
-  require<ConfigError>(channels > 0, "steerable: the interface must have features, got none");
-  SteerableType in{interface.dimension, {channels}};
+  SteerableType in{interface.dimension, {channels_in("steerable")}};
   for (size_t s = 0; s < options.stages.size(); ++s) {
     const Stage& stage = options.stages[s];
     const std::string where = "model.steerable.stages[" + std::to_string(s) + "]";
@@ -74,6 +75,7 @@ Net::Net(const Options& given, Interface of) : GridModel(std::move(of)), options
     shape.kernel = stage.kernel;
     shape.stride = stage.stride;
     shape.same = stage.same;
+    shape.low_pass = options.low_pass;
     shape.activation = stage.activation;
     stages_.push_back(child("stages." + std::to_string(s), std::make_shared<StageNet>(options, shape)));
     in = type_of_stage(s);
@@ -134,18 +136,22 @@ void Net::build_decoder() {
 Named Net::forward(const Grid& grid) {
   const at::IntArrayRef pixels = grid.values.sizes().slice(2);
   const int64_t least = smallest_side(grid_layers(options, segmentation_));
+  std::vector<int64_t> margins;
   for (const int64_t n : pixels) {
-    require(n >= least, "model input: this net needs ", least, " pixels along each axis at least, got ",
-            pixels);
+    margins.push_back(margin_of(options, segmentation_, n));
+    require(n + 2 * margins.back() >= least, "model input: this net needs ", least - 2 * margins.back(),
+            " pixels along each axis at least, got ", pixels);
   }
-  Tensor x = at::cat({grid.values, at::zeros_like(grid.values)}, 1);
+  Tensor x = surrounded(grid.values, margins);
+  const std::vector<int64_t> sizes = x.sizes().slice(2).vec();
+  x = at::cat({x, at::zeros_like(x)}, 1);
   std::vector<Tensor> skips;
   for (size_t s = 0; s < stages_.size(); ++s) {
     x = (*stages_[s])(x);
     if (segmentation_) {
       skips.push_back(x);
     }
-    x = average_pool(x, options.stages[s].pool);
+    x = average_pool(x, options.stages[s].pool, options.low_pass);
   }
   if (encoder_) {
     x = (*encoder_)(x);
@@ -159,14 +165,11 @@ Named Net::forward(const Grid& grid) {
       skips.pop_back();
     }
   }
-  const Tensor all = segmentation_ ? (*pixels_)(x, pixels) : (*whole_)(x);
-  Named outputs;
-  int64_t first = 0;
-  for (const auto& q : interface.outputs) {
-    outputs[q.name] = all.narrow(1, first, q.channels);
-    first += q.channels;
+  Tensor all = segmentation_ ? (*pixels_)(x, sizes) : (*whole_)(x);
+  for (size_t axis = 0; segmentation_ && axis < margins.size(); ++axis) {
+    all = all.narrow(static_cast<int64_t>(axis) + 2, margins[axis], pixels[axis]);
   }
-  return outputs;
+  return by_name(all);
 }
 
 Symmetry Net::claims(std::span<const int64_t> pixels, std::span<const double> spacing) const {
@@ -189,7 +192,7 @@ Symmetry Net::claims(std::span<const int64_t> pixels, std::span<const double> sp
 }
 
 Symmetry Net::symmetry() const {
-  const int64_t D = interface.dimension, side = side_of(interface);
+  const int64_t D = interface.dimension, side = typical_side();
   Symmetry symmetry = claims(std::vector<int64_t>(static_cast<size_t>(D), side), {});
   if (std::pow(static_cast<double>(side), static_cast<double>(D)) != interface.typical_nodes) {
     symmetry.exact.clear();
@@ -211,9 +214,9 @@ Work Net::work() const {
   const auto volume = [&](int64_t n) {
     return std::pow(static_cast<double>(n), static_cast<double>(interface.dimension));
   };
-  const int64_t side = std::max(smallest_side(grid_layers(options, segmentation_)), side_of(interface));
+  const int64_t side = std::max(smallest_side(grid_layers(options, segmentation_)), typical_side());
   std::vector<double> pixels;  // of each stage before its pooling, which a step of the decoder gives again
-  int64_t n = side;
+  int64_t n = side + 2 * margin_of(options, segmentation_, side);
   Work work;
   for (size_t s = 0; s < stages_.size(); ++s) {
     const Stage& stage = options.stages[s];

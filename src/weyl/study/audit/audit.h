@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "weyl/study/audit/transformations.h"
 #include "weyl/tasks/task.h"
 
 namespace weyl {
@@ -43,7 +44,9 @@ struct AuditMeasure {
 };
 
 struct AuditReport {
-  bool passed = false;  // whether every claim and every control passed, and at least one of each was judged
+  /// Whether every claim and every control passed, and at least one of each was judged; of a model that claims nothing for
+  /// any input, one control.
+  bool passed = false;
   std::vector<AuditClaim> claims;
   std::vector<AuditControl> controls;  // those that were judged
   std::vector<SkippedControl> skipped;
@@ -57,6 +60,7 @@ struct AuditOptions {
   uint64_t seed = 0;
   std::vector<at::ScalarType> dtypes{at::kFloat, at::kDouble};
   double tolerance_float32 = 1e-5, tolerance_float64 = 1e-11;  // limits: may only be tightened
+  std::vector<Transformation> measured;  // besides what the carrier has, in the last dtype
 };
 
 /// Where float64 is checked too and the limit of float32 is not tightened, the limit of an output in float32 is so many times
@@ -103,8 +107,10 @@ constexpr double control_at_least = 1e-4;
 ///            rotations are exact and reflections approximate, a reflection is measured instead
 ///   poses    a right factor for each token, always; a left multiplication, a permutation where not claimed. One right
 ///            factor for all tokens is measured
-///   grids    a shear by whole cells, always; a reflection where none is claimed. Claims are finite, those of
-///            Model::symmetry_for their shape; rotations by other angles would measure how samples are interpolated
+///   grids    a shear by whole cells, always; a reflection where none is claimed; a quarter turn where nothing is claimed
+///            for any input. Claims are finite, those of
+///            Model::symmetry_for their shape; rotations by other angles would measure how samples are interpolated, but
+///            where the set makes them anew (`measured`, by `made_anew`)
 ///
 /// A control that does not show is skipped, by name, where every sample equals its own image: a planar molecule under
 /// a reflection. An audit in which every control was skipped has not passed.

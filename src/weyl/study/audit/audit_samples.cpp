@@ -95,8 +95,8 @@ constexpr int64_t kMostCells = int64_t{1} << 18;  // of the grids of an audit, b
 
 }  // namespace
 
-Batch audit_samples(const FilePredictor& predictor, const std::string& where, const Dataset& data,
-                    int64_t count, uint64_t seed) {
+AuditSamples audit_samples(const FilePredictor& predictor, const std::string& where, const Dataset& data,
+                           int64_t count, uint64_t seed) {
   require<DataError>(data.size() > 0, "audit: the data must have samples, but has none");
   Stream stream(seed, "audit samples");
   std::vector<int64_t> order = stream.permutation(data.size());
@@ -111,7 +111,27 @@ Batch audit_samples(const FilePredictor& predictor, const std::string& where, co
   } catch (const ShapeError& error) {
     blame_sample(where, error, order, [&](int64_t sample) { predictor(data.batch({&sample, 1}).input); });
   }
-  return samples;
+  return {samples, std::move(order)};
+}
+
+std::vector<Transformation> measured_anew(const Model& model, const std::shared_ptr<const Dataset>& data,
+                                          const AuditSamples& samples) {
+  const bool whole = std::ranges::all_of(model.interface.outputs, [](const Quantity& q) {
+    return q.level == Level::graph && (q.kind == Kind::scalar || q.kind == Kind::category);
+  });
+  const auto* grid = std::get_if<Grid>(&samples.batch.input);
+  if (!whole || grid == nullptr || samples.rows.empty()) {
+    return {};
+  }
+  const std::optional<Batch> same = data->made_anew({samples.rows.data(), 1}, std::vector<Placement>(1));
+  if (!same || std::get<Grid>(same->input).values.sizes().slice(2) != grid->values.sizes().slice(2)) {
+    return {};  // or the audit is of parts of the grids
+  }
+  std::vector<Transformation> measured{made_anew(data, samples.rows, true, 0, "turns, cells anew")};
+  for (const double cells : {0.5, 1.0, 2.0, 4.0}) {
+    measured.push_back(made_anew(data, samples.rows, false, cells, text("shift by ", cells, " cells, anew")));
+  }
+  return measured;
 }
 
 Batch random_audit_samples(const Subject& subject, int64_t count, uint64_t seed) {

@@ -326,6 +326,34 @@ Tensor sheared(const Tensor& x, int64_t dimension) {
 
 }  // namespace
 
+Transformation made_anew(std::shared_ptr<const Dataset> data, std::vector<int64_t> rows, bool turned,
+                         double cells, std::string name) {
+  const auto apply = [data = std::move(data), rows = std::move(rows), turned, cells](
+                         const Batch& batch, int64_t, Stream& stream) {
+    const auto B = static_cast<int64_t>(rows.size());
+    const Tensor turns = random_rotations(B, 3, false, stream).linear.contiguous();
+    std::vector<Placement> by(rows.size());
+    for (size_t b = 0; b < by.size(); ++b) {
+      if (turned) {
+        std::copy_n(turns.const_data_ptr<double>() + 9 * b, 9, by[b].rotation.begin());
+      }
+      double square = 0;
+      std::array<double, 3> way{};
+      for (double& x : way) {
+        x = stream.normal();
+        square += x * x;
+      }
+      std::ranges::transform(way, by[b].shift.begin(),
+                             [&](double x) { return cells * x / std::sqrt(square); });
+    }
+    Moved moved{*data->made_anew(rows, by),
+                [](const Named& values, std::span<const Quantity>) { return values; }};
+    moved.batch = to(moved.batch, at::kCPU, std::get<Grid>(batch.input).values.scalar_type());
+    return moved;
+  };
+  return {std::move(name), 0, apply};
+}
+
 Transformation grid_shears(const Schema& schema) {
   return {"shear", 0, [D = schema.interface.dimension](const Batch& batch, int64_t, Stream&) {
             Moved moved{batch, {}};
@@ -344,17 +372,32 @@ Transformation grid_shears(const Schema& schema) {
           }};
 }
 
-Transformation grid_mirrors(const Schema& schema) {
+namespace {
+
+/// R, mirrored R diag(-1, 1, ..), with a quarter turn R that keeps the shape, drawn for each grid.
+Transformation quarter_turns(std::string name, const Schema& schema, bool mirrored) {
   const int64_t D = schema.interface.dimension;
-  return moving("reflection", 0, schema, [D](const Batch& batch, int64_t, Stream& stream) {
+  return moving(std::move(name), 0, schema, [D, mirrored](const Batch& batch, int64_t, Stream& stream) {
     const int64_t B = batch.count();
     Tensor linear = at::empty({B, D, D}, at::kDouble);
     for (int64_t b = 0; b < B; ++b) {
       draw_quarter_turns(std::get<Grid>(batch.input), false, stream, linear.data_ptr<double>() + b * D * D);
     }
-    linear.select(2, 0).mul_(-1);  // R diag(-1, 1, ..)
+    if (mirrored) {
+      linear.select(2, 0).mul_(-1);
+    }
     return Motions{linear, {}};
   });
+}
+
+}  // namespace
+
+Transformation grid_mirrors(const Schema& schema) {
+  return quarter_turns("reflection", schema, true);
+}
+
+Transformation grid_turns(const Schema& schema) {
+  return quarter_turns("quarter turn", schema, false);
 }
 
 Transformation transformation_of(const Claim& claim, const Schema& schema) {

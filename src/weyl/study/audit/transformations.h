@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "weyl/carriers/batch.h"
+#include "weyl/carriers/dataset.h"
 #include "weyl/core/random.h"
 #include "weyl/models/model.h"
 
@@ -76,6 +76,15 @@ Transformation grid_shears(const Schema& schema);
 
 /// For grids: one axis is reversed, then a quarter turn follows that keeps the shape, drawn for each grid.
 Transformation grid_mirrors(const Schema& schema);
+
+/// For grids of a set that can make them anew (Dataset::made_anew), `rows` of it: each turned uniformly, if `turned`, and shifted by
+/// `cells` in a uniform direction, before it becomes cells. Outputs are of graphs and stay as they are. Nothing is
+/// interpolated: what shows is what the model makes of other samplings of the same shape.
+Transformation made_anew(std::shared_ptr<const Dataset> data, std::vector<int64_t> rows, bool turned,
+                         double cells, std::string name);
+
+/// For grids: quarter turns that keep the shape, drawn for each grid.
+Transformation grid_turns(const Schema& schema);
 
 /// The transformation that a claim is checked with. ShapeError: a claim of a finite group does not name the group.
 Transformation transformation_of(const Claim& claim, const Schema& schema);

@@ -136,9 +136,12 @@ double pixels_of(const at::Tensor& x) {
   return static_cast<double>(x.numel()) / static_cast<double>(x.size(0) * x.size(1));
 }
 
-/// aten::convolution(input, weight, bias, stride, padding, dilation, ...)
+/// aten::convolution(input, weight, bias, stride, padding, dilation, transposed, ...)
 double convolution(c10::ArrayRef<const c10::IValue> in) {
   const at::Tensor x = in[0].toTensor(), weight = in[1].toTensor();
+  if (in[6].toBool()) {  // which meets each cell of the input with the whole weight
+    return convolution(x.size(0), pixels_of(x), weight);
+  }
   const auto stride = in[3].toIntVector(), padding = in[4].toIntVector(), dilation = in[5].toIntVector();
   double pixels = 1;
   for (int64_t a = 0; a + 2 < x.dim(); ++a) {
@@ -152,11 +155,12 @@ double convolution(c10::ArrayRef<const c10::IValue> in) {
   return convolution(x.size(0), pixels, weight);
 }
 
-/// aten::convolution_backward(grad_output, input, weight, ..., output_mask)
+/// aten::convolution_backward(grad_output, input, weight, bias_sizes, stride, padding, dilation, transposed, ...,
+/// output_mask)
 double convolution_backward(c10::ArrayRef<const c10::IValue> in) {
-  const at::Tensor gy = in[0].toTensor(), weight = in[2].toTensor();
+  const at::Tensor gy = in[0].toTensor(), x = in[1].toTensor(), weight = in[2].toTensor();
   const auto wanted = in.back().toBoolList();
-  return (wanted[0] + wanted[1]) * convolution(gy.size(0), pixels_of(gy), weight);
+  return (wanted[0] + wanted[1]) * convolution(gy.size(0), pixels_of(in[7].toBool() ? x : gy), weight);
 }
 
 std::unique_ptr<at::ObserverContext> count(const at::RecordFunction& call) {

@@ -1,11 +1,12 @@
-// Short trainings of steerable nets: discs, rings and bars told apart, upright ones as well as turned ones,
-// and found pixel by pixel.
+// Short trainings of nets on grids: discs, rings and bars told apart, upright ones as well as turned ones, and found pixel
+// by pixel.
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
 
 #include "weyl/core/random.h"
+#include "weyl/models/grids/options.h"
 #include "weyl/models/steerable/options.h"
 #include "weyl/models/systems.h"
 #include "weyl/tasks/classification.h"
@@ -13,7 +14,7 @@
 #include "weyl/train/loop/optimiser.h"
 
 namespace weyl {
-namespace steerable_training_test {
+namespace grids_training_test {
 
 constexpr int64_t side = 20, classes = 3;
 
@@ -71,9 +72,10 @@ steerable::Options small() {
   return options;
 }
 
-std::shared_ptr<Model> trained(const Task& task, const Batch& train, int64_t steps) {
+std::shared_ptr<Model> trained(const Task& task, const Batch& train, int64_t steps,
+                               const SystemOptions& options = small()) {
   at::manual_seed(1);
-  const auto model = build({small()}, task.interface(schema()));
+  const auto model = build({options}, task.interface(schema()));
   OptimiserOptions adam;
   adam.rate = 1e-2;
   adam.clip = 1.0;
@@ -122,5 +124,21 @@ TEST(SteerableTraining, ShapesAreFoundPixelByPixel) {
               scored(task, *model, upright, "cross_entropy"), 1e-5);
 }
 
-}  // namespace steerable_training_test
+TEST(PlainTraining, ShapesAreToldApartUprightAndLessWellTurned) {
+  const Classification task({});
+  const auto model = trained(task, shapes(240, 0, 1), 60, grids::CnnOptions{.base = 8});
+  const Batch upright = shapes(150, 0, 2);
+  EXPECT_GT(scored(task, *model, upright, "accuracy"), 0.97);
+  EXPECT_GT(scored(task, *model, turned_by_a_quarter(upright), "cross_entropy"),
+            scored(task, *model, upright, "cross_entropy") + 0.1);
+}
+
+TEST(PlainTraining, ShapesAreFoundPixelByPixelWithDeepSupervision) {
+  const Segmentation task({.dice = 1});
+  grids::UnetOptions options{.base = 6, .deep_supervision = true};
+  const auto model = trained(task, shapes(240, 0, 1), 40, options);
+  EXPECT_GT(scored(task, *model, shapes(60, 0, 2), "dice"), 0.9);
+}
+
+}  // namespace grids_training_test
 }  // namespace weyl
