@@ -11,6 +11,7 @@
 #include <string>
 
 #include "weyl/core/check.h"
+#include "weyl/core/quantile.h"
 #include "weyl/core/random.h"
 
 namespace weyl {
@@ -103,11 +104,11 @@ TEST(MaskSurfaces, OfEmptyMasksAreInfinitelyFarApartOrNothing) {
 TEST(MaskSurfaces, PercentilesAreLinearBetweenRanks) {
   std::vector<double> x(21);
   std::iota(x.begin(), x.end(), 0);
-  EXPECT_DOUBLE_EQ(percentile(x, 95), 19);
+  EXPECT_DOUBLE_EQ(quantile(x, 0.95), 19);
   x.push_back(21);
-  EXPECT_DOUBLE_EQ(percentile(x, 95), 19.95);
-  EXPECT_DOUBLE_EQ(percentile({3}, 95), 3);
-  EXPECT_TRUE(std::isnan(percentile({}, 95)));
+  EXPECT_DOUBLE_EQ(quantile(x, 0.95), 19.95);
+  EXPECT_DOUBLE_EQ(quantile({3}, 0.95), 3);
+  EXPECT_TRUE(std::isnan(quantile({}, 0.95)));
 }
 
 }  // namespace mask_surfaces_test

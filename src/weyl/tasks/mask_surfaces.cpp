@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "weyl/core/check.h"
+#include "weyl/core/quantile.h"
 
 namespace weyl {
 namespace {
@@ -188,23 +189,8 @@ SurfaceDistances surface_distances(const MaskView& first, const MaskView& second
   return {at_cells(distances_to(view(b)), a), at_cells(distances_to(view(a)), b)};
 }
 
-double percentile(std::vector<double> values, double q) {
-  if (values.empty()) {
-    return std::numeric_limits<double>::quiet_NaN();
-  }
-  const double rank = q / 100 * static_cast<double>(values.size() - 1);
-  const auto low = static_cast<int64_t>(std::floor(rank));
-  std::nth_element(values.begin(), values.begin() + low, values.end());
-  const double below = values[static_cast<size_t>(low)];
-  if (static_cast<double>(low) == rank) {
-    return below;
-  }
-  const double above = *std::min_element(values.begin() + low + 1, values.end());
-  return below == above ? below : below + (rank - static_cast<double>(low)) * (above - below);
-}
-
 double hd95(const SurfaceDistances& d, bool pooled) {
-  constexpr double most = 95;
+  constexpr double most = 0.95;
   if (both_empty(d)) {
     return std::numeric_limits<double>::quiet_NaN();
   }
@@ -212,11 +198,11 @@ double hd95(const SurfaceDistances& d, bool pooled) {
     return kFar;
   }
   if (!pooled) {
-    return std::max(percentile(d.from_first, most), percentile(d.from_second, most));
+    return std::max(quantile(d.from_first, most), quantile(d.from_second, most));
   }
   std::vector<double> all = d.from_first;
   all.insert(all.end(), d.from_second.begin(), d.from_second.end());
-  return percentile(std::move(all), most);
+  return quantile(std::move(all), most);
 }
 
 double surface_dice(const SurfaceDistances& d, double tolerance) {

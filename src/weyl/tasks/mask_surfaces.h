@@ -31,9 +31,6 @@ struct SurfaceDistances {
 /// ShapeError: other sizes or spacings.
 SurfaceDistances surface_distances(const MaskView& first, const MaskView& second);
 
-/// The percentile q, 0 .. 100, of values, between two of them linear in their rank, as NumPy's default has it. NaN without values.
-double percentile(std::vector<double> values, double q);
-
 /// Hausdorff distance of two surfaces at the 95th percentile: the larger of those of both directions, or with `pooled` that of all
 /// distances together (as medpy has it). Infinite where one mask alone is empty, NaN where both are.
 double hd95(const SurfaceDistances& distances, bool pooled);
