@@ -60,16 +60,16 @@ Lattice ShapeSet::lattice(int64_t /*index*/) const {
 }
 
 Batch ShapeSet::batch(std::span<const int64_t> indices) const {
-  return labelled(options_.carrier == ShapeCarrier::grid ? grids(indices, nullptr) : clouds(indices, nullptr),
-                  indices);
+  return made(indices, nullptr);
 }
 
 Batch ShapeSet::augmented(std::span<const int64_t> indices, std::span<const int64_t> /*partners*/,
                           const Draw& draw) const {
-  if (!options_.input.augment) {
-    return batch(indices);
-  }
-  return labelled(options_.carrier == ShapeCarrier::grid ? grids(indices, &draw) : clouds(indices, &draw),
+  return made(indices, options_.input.augment ? &draw : nullptr);
+}
+
+Batch ShapeSet::made(std::span<const int64_t> indices, const Draw* draw) const {
+  return labelled(options_.carrier == ShapeCarrier::grid ? grids(indices, draw) : clouds(indices, draw),
                   indices);
 }
 

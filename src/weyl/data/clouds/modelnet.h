@@ -66,6 +66,7 @@ class ShapeSet : public Dataset {
   Tensor empty_cells(int64_t count) const;
   Batch as_grids(Tensor cells) const;
   Batch clouds(std::span<const int64_t> indices, const Draw* draw) const;
+  Batch made(std::span<const int64_t> indices, const Draw* draw) const;  // null: unchanged
   Batch labelled(Batch batch, std::span<const int64_t> indices) const;
 
   std::vector<Shape> shapes_;

@@ -123,11 +123,14 @@ class NbodySet : public InMemory {
   Batch augmented(std::span<const int64_t> indices, std::span<const int64_t> partners,
                   const Draw& draw) const override {
     Batch result = InMemory::augmented(indices, partners, draw);
+    if (!flips_) {
+      return result;
+    }
     auto& points = std::get<Points>(result.input);
     std::vector<double> signs;  // of each graph
     for (const int64_t i : indices) {
       Stream stream(draw.seed, "charges", {static_cast<uint64_t>(draw.epoch), static_cast<uint64_t>(i)});
-      signs.push_back(flips_ && stream.below(2) == 1 ? -1 : 1);
+      signs.push_back(stream.below(2) == 1 ? -1 : 1);
     }
     const Tensor sign = at::tensor(signs, at::kDouble).index_select(0, points.graphs.index);
     points.scalars = points.scalars.clone();

@@ -12,9 +12,9 @@
 
 namespace weyl::geomformer {
 
-/// Weights of edges from their scores: (E, P H), those of P attentions side by side, and the smooth cut-off (E) or none -> (E, P H). See Normaliser;
-/// of `constant` the scores count nothing. The sum of what softmax divides by is at least 1e-12: a node
-/// without neighbours receives nothing.
+/// Weights of edges from their scores: (E, P H), those of P attentions side by side, and the smooth cut-off (E) or none
+/// -> (E, P H). See Normaliser; of `constant` the scores count nothing. The sum of what softmax divides by is at least
+/// 1e-12: a node without neighbours receives nothing.
 Tensor normalised(const Tensor& scores, const Tensor& envelope, const Edges& edges, Normaliser law);
 
 /// The attentions of one layer, within and between the invariant stream i (N, d) and the equivariant one

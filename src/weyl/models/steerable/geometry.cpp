@@ -25,9 +25,29 @@ struct Axis {
   bool segmentation;
   std::vector<GridLayer> layers = grid_layers(options, segmentation);
 
-  int64_t with_margin(int64_t side) const { return side + 2 * margin_of(options, segmentation, side); }
+  int64_t margin(int64_t side) const;  // margin_of
+  int64_t with_margin(int64_t side) const { return side + 2 * margin(side); }
   bool exact(int64_t side) const { return exact_inside(layers, with_margin(side)); }
 };
+
+int64_t Axis::margin(int64_t side) const {
+  if (options.margin) {
+    return *options.margin;
+  }
+  double cut = 0;  // pixels of the input, on each side
+  int64_t spacing = 1;
+  for (const Stage& stage : options.stages) {
+    cut += stage.same ? 0 : 0.5 * static_cast<double>((stage.kernel - 1) * spacing);
+    spacing *= stage.stride * stage.pool;
+  }
+  const auto least = static_cast<int64_t>(std::ceil(cut));
+  for (int64_t more = 0; least > 0 && more < spacing; ++more) {
+    if (exact_inside(layers, side + 2 * (least + more))) {
+      return least + more;
+    }
+  }
+  return least;
+}
 
 /// The nearest side below (step -1) or above (+1) that every layer divides; 0 for none in reach.
 int64_t nearest_exact(const Axis& axis, int64_t side, int64_t step) {
@@ -81,23 +101,7 @@ std::vector<GridLayer> grid_layers(const Options& options, bool segmentation) {
 }
 
 int64_t margin_of(const Options& options, bool segmentation, int64_t pixels) {
-  if (options.margin) {
-    return *options.margin;
-  }
-  double cut = 0;  // pixels of the input, on each side
-  int64_t spacing = 1;
-  for (const Stage& stage : options.stages) {
-    cut += stage.same ? 0 : 0.5 * static_cast<double>((stage.kernel - 1) * spacing);
-    spacing *= stage.stride * stage.pool;
-  }
-  const auto least = static_cast<int64_t>(std::ceil(cut));
-  const std::vector<GridLayer> layers = grid_layers(options, segmentation);
-  for (int64_t more = 0; least > 0 && more < spacing; ++more) {
-    if (exact_inside(layers, pixels + 2 * (least + more))) {
-      return least + more;
-    }
-  }
-  return least;
+  return Axis{options, segmentation}.margin(pixels);
 }
 
 int64_t smallest_side(const std::vector<GridLayer>& layers) {

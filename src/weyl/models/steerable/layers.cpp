@@ -365,8 +365,9 @@ Work CgActivation::work() const {
 
 namespace {
 
-/// (n, n): row i the weights of a Gaussian around i, which add up to 1.
-Tensor gaussian_rows(int64_t n, double sigma, const at::TensorOptions& options) {
+/// (n, n): row i the weights of a Gaussian around i, half of `spacing` wide, which add up to 1.
+Tensor gaussian_rows(int64_t n, int64_t spacing, const at::TensorOptions& options) {
+  const double sigma = 0.5 * static_cast<double>(spacing);
   const Tensor i = at::arange(n, at::kDouble), apart = i.unsqueeze(1) - i;
   const Tensor weights =
       (-0.5 * (apart / sigma).square()).exp().masked_fill(apart.abs() > std::ceil(3 * sigma), 0);
@@ -389,8 +390,7 @@ Tensor smoothed(const Tensor& x, int64_t spacing) {
   if (spacing == 1) {
     return x;
   }
-  const double sigma = 0.5 * static_cast<double>(spacing);
-  return along_each_axis(x, [&](int64_t n) { return gaussian_rows(n, sigma, x.options()); });
+  return along_each_axis(x, [&](int64_t n) { return gaussian_rows(n, spacing, x.options()); });
 }
 
 Tensor average_pool(const Tensor& x, int64_t size, bool low_pass) {
@@ -402,9 +402,8 @@ Tensor average_pool(const Tensor& x, int64_t size, bool low_pass) {
     return x;
   }
   if (low_pass) {  // both at once: few rows are left
-    const double sigma = 0.5 * static_cast<double>(size);
     return along_each_axis(x, [&](int64_t n) {
-      return gaussian_rows(n, sigma, x.options())
+      return gaussian_rows(n, size, x.options())
           .narrow(0, 0, n / size * size)
           .unflatten(0, {n / size, size})
           .mean(1);
