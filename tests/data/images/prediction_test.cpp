@@ -90,7 +90,8 @@ TEST(Prediction, TakesTheFormatAndTheAffineBitsOfItsSource) {
     for (size_t i = 0; i < 24; ++i) labels[i] = static_cast<std::byte>(i * 5 % 4);
     NiftiHeader of_mask = oblique({2, 3, 4}, ElementType::u8);
     const Tensor mask =
-        mask_tensor({of_mask, labels}, 4, orientation_of(affine_of(of_mask)), "x").to(at::kLong);
+        mask_tensor({of_mask, labels}, counted_numbers(4), orientation_of(affine_of(of_mask)), "x")
+            .to(at::kLong);
     EXPECT_EQ(stem_of(folder / name), "case_7");
     const auto path = write_prediction(folder / name, folder / "out_mask", mask);
     EXPECT_EQ(path, folder / "out_mask" + std::string(name).substr(6));

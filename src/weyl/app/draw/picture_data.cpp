@@ -226,8 +226,11 @@ int64_t slice_to_show(const Tensor& mask) {
   return cells.sum().item<int64_t>() > 0 ? at::argmax(cells).item<int64_t>() : mask.size(2) / 2;
 }
 
-/// The case of a sample: its file's name without endings, or its number.
+/// The case of a sample: as the set calls it, its file's name without endings, or its number.
 std::string case_of(const Dataset& set, int64_t sample) {
+  if (const std::string called = set.name(sample); !called.empty()) {
+    return text("case ", visible(called));
+  }
   std::filesystem::path name = std::filesystem::path(set.source(sample)).filename();
   if (name.extension() == ".gz") {
     name = name.stem();
