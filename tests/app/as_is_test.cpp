@@ -11,7 +11,7 @@
 #include "weyl/core/safetensors.h"
 #include "weyl/core/tensor_file.h"
 #include "weyl/data/images/image.h"
-#include "weyl/data/volumes/decathlon_index.h"
+#include "weyl/data/volumes/volume_index.h"
 
 namespace weyl {
 namespace as_is_test {
@@ -20,17 +20,17 @@ namespace fs = std::filesystem;
 
 /// A set of phantoms with its dataset.json changed.
 void make_set(const std::string& folder, const std::string& name, const std::string& spacing,
-              const std::function<void(DecathlonIndex&)>& change = {}) {
+              const std::function<void(VolumeIndex&)>& change = {}) {
   const Outcome made = weyl_program(
       "data make phantoms --out " + name + " count=4 size='[12,12,12]' spacing='" + spacing + "'", folder);
   ASSERT_EQ(made.code, 0) << made.err;
   if (!change) {
     return;
   }
-  DecathlonIndex index = read_decathlon(folder + "/" + name);
-  for (DecathlonCase& of : index.training) {  // relative again, as files have them
-    of.image = fs::relative(of.image, folder + "/" + name).string();
-    of.label = fs::relative(of.label, folder + "/" + name).string();
+  VolumeIndex index = read_volume_index(folder + "/" + name);
+  for (VolumeCase& of : index.training) {  // relative again, as files have them
+    of.channels[0] = fs::relative(of.channels[0], folder + "/" + name).string();
+    of.mask = fs::relative(of.mask, folder + "/" + name).string();
   }
   change(index);
   std::ofstream(folder + "/" + name + "/dataset.json") << decathlon_json(index);
@@ -60,8 +60,8 @@ batch = 1
     make_set(place, "own", "[13,13,13]");
     make_set(place, "fine", "[4,13,13]");
     make_set(place, "swapped", "[13,13,13]",
-             [](DecathlonIndex& i) { std::swap(i.modalities[0], i.modalities[1]); });
-    make_set(place, "classes", "[13,13,13]", [](DecathlonIndex& i) { std::swap(i.labels[1], i.labels[2]); });
+             [](VolumeIndex& i) { std::swap(i.modalities[0], i.modalities[1]); });
+    make_set(place, "classes", "[13,13,13]", [](VolumeIndex& i) { std::swap(i.labels[1], i.labels[2]); });
     const Outcome out = weyl_program("train net.toml --out run --json", place);
     EXPECT_EQ(out.code, 0) << out.err;
     return place;

@@ -111,6 +111,7 @@ TEST(NewConfig, OfVolumesOfSeveralSizesAndSpacings) {
   has(drafted.err, " spacings, from 1 x 1 x ");
   has_not(drafted.out, "of 45 voxels along an axis");
   has(drafted.out, " training volumes of 13 x 13 x 13 to ");
+  has(drafted.out, "spacing = [");
   trained(folder, "mixed");
   const Outcome inspected = weyl_program("data inspect mixed", folder);
   has(inspected.out + inspected.err, " spacings, from 1 x 1 x ");
@@ -125,10 +126,22 @@ TEST(NewConfig, OfVolumesAndShapes) {
   has_not(small, "crop");
   has_not(small, "of 45 voxels");
   has(small, "augment = \"rotoreflections\"");
-  ASSERT_EQ(weyl_program("data make phantoms --out large count=3 size='[66,12,12]'", folder).code, 0);
+  ASSERT_EQ(weyl_program("data make phantoms --out long count=3 size='[66,12,12]'", folder).code, 0);
+  const std::string whole = trained(folder, "long --system unet");
+  has_not(whole, "crop = ");  // few voxels, though along one axis many
+  has(whole,
+      "stages = [{ kernel = [3], stride = [1] }, { kernel = [3], stride = [2] }, { kernel = [3], stride = [2, 1, 1] }");
+  has(weyl_program("config new --data long", folder).out, "crop = [45, 12, 12]");
+  ASSERT_EQ(
+      weyl_program("data make phantoms --out large count=3 size='[80,64,56]' spacing='[2,2,5]'", folder).code,
+      0);
   const std::string large = trained(folder, "large --system unet");
-  has(large, "crop = [45, 12, 12]");
-  has(large, "window = { size = [45, 12, 12] }");
+  has(large, "crop = [45, 45, 45]");
+  has(large, "window = { size = [45, 45, 45] }");
+  has(large, "stages = [{ kernel = [3, 3, 1], stride = [1] }, { kernel = [3, 3, 1], stride = [2, 2, 1] }");
+  has_not(large, "spacing = [");  // all have the same
+  // The rotations of a steerable net are of millimetres.
+  has(weyl_program("config new --data large", folder).out, "spacing = [2.71, 2.71, 2.71]");
   ASSERT_EQ(weyl_program("data make solids --out clouds train=40 test=10 points=64", folder).code, 0);
   const std::string clouds = trained(folder, "clouds");
   has(clouds, "system = \"platonic\"");

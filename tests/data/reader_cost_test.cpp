@@ -37,8 +37,8 @@
 #include "weyl/data/images/digit_files.h"
 #include "weyl/data/images/image.h"
 #include "weyl/data/poses/pose_file.h"
-#include "weyl/data/volumes/decathlon_index.h"
 #include "weyl/data/volumes/nifti.h"
+#include "weyl/data/volumes/volume_index.h"
 
 namespace weyl {
 namespace reader_cost_test {
@@ -277,22 +277,23 @@ const std::vector<Reader>& readers() {
        [](const std::string& path) { values_of(read_nifti(path)); }},
       {"Decathlon's dataset.json, cases", "dataset.json", 4'000,
        [](const std::string& path, int64_t n) {
-         DecathlonIndex index{"x", {"MRI"}, {"background", "tumour"}, {}, {}};
+         VolumeIndex index{"x", {"MRI"}, {"background", "tumour"}, {}, {}};
          for (int64_t i = 0; i < n; ++i) {
-           index.training.push_back({text("imagesTr/a", i, ".nii.gz"), text("labelsTr/a", i, ".nii.gz")});
+           index.training.push_back(
+               {"", {text("imagesTr/a", i, ".nii.gz")}, text("labelsTr/a", i, ".nii.gz")});
          }
          write(path, decathlon_json(index));
        },
-       [](const std::string& path) { read_decathlon(fs::path(path).parent_path().string()); }},
+       [](const std::string& path) { read_volume_index(fs::path(path).parent_path().string()); }},
       {"Decathlon's dataset.json, classes", "dataset.json", 10'000,
        [](const std::string& path, int64_t n) {
-         DecathlonIndex index{"x", {"MRI"}, {}, {{"a.nii", "b.nii"}}, {}};
+         VolumeIndex index{"x", {"MRI"}, {}, {{"", {"a.nii"}, "b.nii"}}, {}};
          for (int64_t i = 0; i < n; ++i) {
            index.labels.push_back(text("class", i));
          }
          write(path, decathlon_json(index));
        },
-       [](const std::string& path) { read_decathlon(fs::path(path).parent_path().string()); }},
+       [](const std::string& path) { read_volume_index(fs::path(path).parent_path().string()); }},
       {"HDF5 point clouds", "a.h5", 500,
        [](const std::string& path, int64_t n) {
          write_point_clouds(path, {256, std::vector<float>(static_cast<size_t>(n * 256 * 3), 0.5F),

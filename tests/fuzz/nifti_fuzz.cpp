@@ -25,7 +25,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     if (!sound) {
       std::abort();
     }
-    for (const uint8_t label : weyl::classes_of(image, 4, "input")) {
+    for (const uint8_t label : weyl::classes_of(image, weyl::counted_numbers(4), "input")) {
       if (label > 3) {
         std::abort();
       }

@@ -11,8 +11,8 @@
 #include "weyl/core/check.h"
 #include "weyl/data/images/prediction.h"
 #include "weyl/data/volumes/decathlon.h"
-#include "weyl/data/volumes/decathlon_index.h"
 #include "weyl/data/volumes/nifti.h"
+#include "weyl/data/volumes/volume_index.h"
 
 namespace weyl {
 namespace phantoms_test {
@@ -110,7 +110,7 @@ TEST(Phantoms, KeepsOrLeavesNothing) {
   EXPECT_FALSE(fs::exists(folder / "a"));
   ASSERT_TRUE(make_phantoms(small_phantoms(1), folder / "b"));
   EXPECT_THROW(make_phantoms(small_phantoms(1), folder / "b"), ConfigError);
-  EXPECT_EQ(read_decathlon(folder / "b").training.size(), 1u);
+  EXPECT_EQ(read_volume_index(folder / "b").training.size(), 1u);
   PhantomsMakerOptions flat = small_phantoms();
   flat.size = {20, 20};
   EXPECT_THROW(make_phantom(flat, 0), ConfigError);

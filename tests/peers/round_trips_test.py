@@ -316,6 +316,56 @@ batch = 1
             self.assertTrue((values.argmax(-1) == np.asarray(mask.dataobj)).all())
 
 
+    def test_nnunet_folder_from_config_new_to_masks(self):
+        """Two channels, labels 0 1 2 4, three spacings and orientations: all masks come back on their own grids."""
+        stream = np.random.default_rng(5)
+        turns = ["RAS", "LPS", "PIR"]
+        spacings = [(2, 2, 2), (2, 2, 3), (1.5, 2, 4)]
+
+        def write(name, part, k, mask):
+            shape = np.array([18, 16, 20]) + k % 3
+            place = np.stack(np.meshgrid(*[np.arange(n) - n / 2 for n in shape], indexing="ij"), -1)
+            ball = np.linalg.norm(place - stream.uniform(-2, 2, 3), axis=-1)
+            labels = np.select([ball < 2, ball < 4, ball < 6], [4, 2, 1], 0).astype(np.uint8)
+            affine = np.diag([*spacings[k % 3], 1.0])
+            affine[:3, 3] = stream.uniform(-50, 50, 3)
+            turn = nibabel.orientations.ornt_transform(nibabel.orientations.io_orientation(affine),
+                                                       nibabel.orientations.axcodes2ornt(turns[k % 3]))
+            for channel in range(2):
+                values = (labels * 100 * (channel + 1) + stream.normal(200, 5, shape)).astype(np.float32)
+                image = nibabel.Nifti1Image(values, affine).as_reoriented(turn)
+                nibabel.save(image, self.folder / f"set/images{part}/{name}_{channel:04d}.nii.gz")
+            if mask:
+                nibabel.save(nibabel.Nifti1Image(labels, affine).as_reoriented(turn),
+                             self.folder / f"set/labels{part}/{name}.nii.gz")
+
+        for part in ("imagesTr", "labelsTr", "imagesTs"):
+            (self.folder / "set" / part).mkdir(parents=True)
+        for k in range(6):
+            write(f"case_{k}", "Tr", k, True)
+        for k in range(3):
+            write(f"test_{k}", "Ts", k, False)
+        self.put("set/dataset.json", json.dumps({
+            "channel_names": {"0": "CT", "1": "T2"}, "numTraining": 6, "file_ending": ".nii.gz",
+            "labels": {"background": 0, "edema": 1, "core": 2, "enhancing": 4}}))
+        for system in ("unet", "steerable"):
+            self.weyl("config", "new", "--data", "set", "--out", f"{system}.toml", "--system", system)
+            self.weyl("train", f"{system}.toml", "--out", system, "--no-pictures", "train.epochs=1")
+            self.weyl("predict", system, "set/imagesTs", "--out", f"{system}-masks", "--probabilities")
+            for k in range(3):
+                image = nibabel.load(self.folder / f"set/imagesTs/test_{k}_0000.nii.gz")
+                mask = nibabel.load(self.folder / f"{system}-masks/test_{k}.nii.gz")
+                self.assertEqual(nibabel.aff2axcodes(mask.affine), tuple(turns[k]))
+                self.assertEqual(mask.shape, image.shape)
+                self.equal(mask.affine, image.affine)
+                self.assertLessEqual(set(np.unique(mask.dataobj)), {0, 1, 2, 4})
+                chances = nibabel.load(self.folder / f"{system}-masks/test_{k}_probabilities.nii.gz")
+                self.equal(chances.get_fdata().sum(-1), np.ones(image.shape), within=1e-4)
+        config = (self.folder / "unet/config.toml").read_text()
+        self.assertRegex(config, r"labels = \[ ?0, 1, 2, 4 ?\]")
+        self.assertRegex(config, r"intensities = \[ ?\[ ?-?[0-9]")  # of CT, counted over the training cases
+
+
 class Shapes(Trip):
     def test_made_meshes_open_in_trimesh(self):
         self.weyl("data", "make", "solids", "--out", "set", "format=off", "train=5", "test=5")

@@ -187,7 +187,11 @@ TEST(IdleOptions, OfData) {
           {{m + "carrier=points", m + "voxels=16"},
            "data.modelnet.voxels: has no effect with carrier = \"points\""}});
   expect("data.set=decathlon", {{{"data.decathlon.normalise=false", "data.decathlon.normalise_over=all"},
-                                 "data.decathlon.normalise_over: has no effect with normalise = false"}});
+                                 "data.decathlon.normalise_over: has no effect with normalise = false"},
+                                {{"data.decathlon.interpolation=cubic"},
+                                 "data.decathlon.interpolation: has no effect without spacing"},
+                                {{"data.fold=1"}, "data.fold: has no effect with folds = 0"},
+                                {{"data.fold=1", "data.folds=3"}, ""}});
   expect("data.set=md17",
          {{{"data.md17.fractions=[0.5,0.2,0.3]"}, "data.md17.fractions: has no effect beside"},
           {{"data.md17.fractions=[0.5,0.2,0.3]", "data.md17.train=0", "data.md17.valid=0"}, ""}});

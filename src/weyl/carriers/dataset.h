@@ -24,6 +24,12 @@ struct Placement {
   std::array<double, 3> shift{};
 };
 
+/// What a model says of the cells of one grid, in the set's axes.
+struct CellPredictions {
+  Tensor classes;        // (spatial...) int64
+  Tensor probabilities;  // (K, spatial...)
+};
+
 /// A set of samples. Safe to read from several threads.
 class Dataset {
  public:
@@ -52,6 +58,14 @@ class Dataset {
   /// The file that holds this sample alone; a prediction may take its format and geometry (data/images/prediction.h).
   /// Empty: there is none, or the file holds many samples.
   virtual std::string source(int64_t /*index*/) const { return ""; }
+  /// What a sample is called, and its prediction after it; empty: as its source is, without the ending.
+  virtual std::string name(int64_t /*index*/) const { return ""; }
+  /// Predictions on the grid of a sample brought to that of its own file, where the reader has made another of it
+  /// (resampled, cut), with classes by the numbers that files have for them. ShapeError: they are of another size than the
+  /// sample.
+  virtual CellPredictions as_in_file(int64_t /*index*/, CellPredictions predictions) const {
+    return predictions;
+  }
   /// The directions of a volume's axes as its file has them, "LPS"; the reader may have turned them. Empty: nobody says.
   virtual std::string axes(int64_t /*index*/) const { return ""; }
   /// What the header of a sample's file says twice and differently, and which of the two is taken. Empty: nothing.
@@ -101,6 +115,10 @@ class Subset : public Dataset {
                                  std::span<const Placement> by) const override;
   double mended() const override { return all_->mended(); }
   std::string source(int64_t index) const override;
+  std::string name(int64_t index) const override { return all_->name(sample(index)); }
+  CellPredictions as_in_file(int64_t index, CellPredictions predictions) const override {
+    return all_->as_in_file(sample(index), std::move(predictions));
+  }
   std::string axes(int64_t index) const override { return all_->axes(sample(index)); }
   std::string doubt(int64_t index) const override { return all_->doubt(sample(index)); }
   /// The index in the whole set of a sample of this part. ShapeError: there is no such sample.

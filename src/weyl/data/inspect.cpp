@@ -223,6 +223,7 @@ void merge(Inspection& to, const Inspection& more) {
     for (const auto& [axes, count] : more.volumes->axes) {
       to.volumes->axes[axes] += count;
     }
+    std::ranges::copy(more.volumes->each, std::back_inserter(to.volumes->each));
   }
   if (to.group && more.group && to.group->group == more.group->group) {
     to.group->residual = std::max(to.group->residual, more.group->residual);

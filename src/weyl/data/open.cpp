@@ -7,8 +7,17 @@
 #include "weyl/data/base/open_request.h"
 #include "weyl/data/format_words.h"
 #include "weyl/data/formats.h"
+#include "weyl/data/images/image_set.h"
 
 namespace weyl {
+namespace {
+
+template <class Options>
+constexpr bool is_of_images = requires(const Options& o) {
+  requires std::is_same_v<std::remove_cvref_t<decltype(o.input)>, ImageInput>;
+};
+
+}  // namespace
 
 Schema declared_schema(const DataOptions& options, const Interface* interface) {
   return std::visit(
@@ -23,8 +32,23 @@ Schema declared_schema(const DataOptions& options, const Interface* interface) {
 }
 
 Splits open_splits(const DataOptions& options, const Interface* interface, Keep keep) {
+  const auto folds = folds_of(options);
   return std::visit(
       [&](const auto& o) {
+        if constexpr (requires { open_set(o, Folds{}); }) {
+          return open_set(o, folds.value_or(Folds{}));
+        }
+        using Options = std::remove_cvref_t<decltype(o)>;
+        if constexpr (is_of_images<Options>) {
+          const Splits splits = open_set(o);
+          int64_t seed = 0;
+          if constexpr (requires { o.seed; }) {
+            seed = o.seed;
+          }
+          return folds ? folded_images(splits, *folds, seed) : splits;
+        }
+        require<ConfigError>(!folds, "data.folds must be 0 for the data set ", o.name_in_config,
+                             ", whose samples are not independent grids, got ", options.folds);
         if constexpr (requires { open_set(o, keep); }) {
           return open_set(o, keep);
         } else if constexpr (requires { open_set(o, interface); }) {
@@ -34,6 +58,17 @@ Splits open_splits(const DataOptions& options, const Interface* interface, Keep 
         }
       },
       options.set);
+}
+
+DataOptions as_opened(DataOptions options, const Dataset& train) {
+  std::visit(
+      [&](auto& o) {
+        if constexpr (requires { as_opened(o, train); }) {
+          o = as_opened(std::move(o), train);
+        }
+      },
+      options.set);
+  return options;
 }
 
 std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOptions& options,

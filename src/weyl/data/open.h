@@ -15,9 +15,12 @@ namespace weyl {
 Schema declared_schema(const DataOptions& options, const Interface* interface = nullptr);
 
 /// Opens the files that the options name; typical_nodes is the mean over the training split. DataError names the file
-/// that is missing or broken, and the command that makes it.
+/// that is missing or broken, and the command that makes it. ConfigError: folds of a set that has none, or too many.
 Splits open_splits(const DataOptions& options, const Interface* interface = nullptr,
                    Keep keep = Keep::in_memory);
+
+/// The options with what only the files of the opened training split say, which a trained model must keep.
+DataOptions as_opened(DataOptions options, const Dataset& train);
 
 /// Opens one file with all its samples, by the first format of formats.h that takes it. The format follows `options`
 /// where they are of its set, else the defaults. A folder that a format takes as a whole holds frames, volumes or

@@ -1,10 +1,26 @@
 #include "weyl/data/options.h"
 
+#include "weyl/config/unused_options.h"
+
 namespace weyl {
 
 void fields(Fields& f, DataOptions& o) {
   f.also_called("set", {"name", "type", "dataset", "data_set"});
   f.variant("set", o.set, "the data set");
+  f("folds", o.folds,
+    "parts that training and validation samples together are cut into, for cross-validation; 0: none",
+    {0, 1000});
+  f("fold", o.fold, "the part that is the validation split, 0 .. folds - 1; the others are for training",
+    {0, 999});
+}
+
+std::optional<Folds> folds_of(const DataOptions& options) {
+  const Folds folds{options.folds, options.fold};
+  if (folds.count == 0) {
+    return {};
+  }
+  require_fold(folds);
+  return folds;
 }
 
 const std::string& path_of(const DataOptions& options) {
@@ -79,8 +95,12 @@ DataOptions all_of(DataOptions options, const std::string& path) {
         if constexpr (requires { o.stream; }) {
           o.stream = false;  // of whatever format it is: who opens it says what to keep
         }
+        if constexpr (requires { o.held_out; }) {
+          o.held_out.clear();
+        }
       },
       options.set);
+  options.folds = options.fold = 0;
   return moved_to(std::move(options), path);
 }
 
@@ -96,9 +116,14 @@ void require_effects(const DataOptions& options) {
         }
       },
       options.set);
+  const Conditional fold[] = {{"fold", options.folds > 0, "with folds = 0"}};
+  refuse_unused("data", options, DataOptions{options.set}, fold);
 }
 
 PartCounts declared_samples(const DataOptions& options) {
+  if (options.folds > 0) {  // of what the files have
+    return {};
+  }
   return std::visit(
       [](const auto& o) -> PartCounts {
         if constexpr (requires { declared_samples(o); }) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -25,7 +26,8 @@ namespace weyl {
 ///   fields(Fields&, Options&)                the keys of [data.<name_in_config>]
 ///   require_effects(const Options&)          reports options without effect; optional
 ///   declared_schema(const Options&)          what the set declares without a look at files (tensors: the [interface])
-///   open_set(const Options&)                 its splits
+///   open_set(const Options&)                 its splits; with a second argument, Folds, those of a fold
+///   as_opened(Options, const Dataset& train) the options with what only the files say; optional
 ///   declared_samples(const Options&)         needed only where train, valid and test do not count samples
 using DataSet = std::variant<NbodyDataOptions, TensorsDataOptions, PoseSequencesDataOptions,
                              RotatedMnistDataOptions, Cifar10DataOptions, ImagesDataOptions, Ph2DataOptions,
@@ -34,12 +36,16 @@ using DataSet = std::variant<NbodyDataOptions, TensorsDataOptions, PoseSequences
                              CloudsDataOptions, PlanetsDataOptions, RigidBodiesDataOptions>;
 struct DataOptions {
   DataSet set;
+  int64_t folds = 0, fold = 0;  // cross-validation (Folds in base/parts.h); sets of grids alone have it
 };
 void fields(Fields& f, DataOptions& o);
 
 /// Reports options that are set but have no effect (config/unused_options.h). An option whose effect depends on the
 /// files counts as having one.
 void require_effects(const DataOptions& options);
+
+/// The fold that is asked for, where one is. ConfigError: it is none of the folds.
+std::optional<Folds> folds_of(const DataOptions& options);
 
 /// The folder or file that the options name.
 const std::string& path_of(const DataOptions& options);

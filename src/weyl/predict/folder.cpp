@@ -87,7 +87,7 @@ class Writer {
       require<DataError>(!source.empty(), "--out: sample ", sample,
                          " has no file of its own whose format a prediction could take: give a .safetensors "
                          "file");
-      std::string stem = stem_of(source);
+      std::string stem = data_.name(sample).empty() ? stem_of(source) : data_.name(sample);
       while (!taken.insert(stem).second ||
              (probabilities_ && !taken.insert(stem + "_probabilities").second)) {
         stem += text("_", sample);
@@ -102,9 +102,10 @@ class Writer {
 
   void write_mask(int64_t sample, const Tensor& classes, const Tensor& probabilities) {
     const std::string source = data_.source(sample), &stem = stems_.at(static_cast<size_t>(sample));
-    write(source, stem, classes.cpu(), probabilities.size(0));
+    const CellPredictions there = data_.as_in_file(sample, {classes.cpu(), probabilities.cpu()});
+    write(source, stem, there.classes, probabilities.size(0));
     if (probabilities_) {
-      write(source, stem + "_probabilities", probabilities.cpu(), 0);
+      write(source, stem + "_probabilities", there.probabilities, 0);
     }
   }
 

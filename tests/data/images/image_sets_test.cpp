@@ -60,6 +60,39 @@ TEST(Cifar10, SplitsAreDisjointAndWhole) {
   EXPECT_EQ(open_for_inspection(folder.path()).size(), 3u);
 }
 
+TEST(ImageFolds, EachTrainingImageIsForValidationOnce) {
+  const Folder folder;
+  write_batch(folder / "data_batch_1.bin", 0, 31);
+  write_batch(folder / "test_batch.bin", 100, 7);
+  DataOptions options{Cifar10DataOptions{.path = folder.path()}, 4, 0};
+  std::multiset<int64_t> validated;
+  for (; options.fold < 4; ++options.fold) {
+    const Splits splits = open_splits(options);
+    EXPECT_EQ(splits.test->size(), 7);
+    EXPECT_EQ(splits.train->size() + splits.valid->size(), 31);
+    EXPECT_GE(splits.valid->size(), 7);
+    std::set<int64_t> seen;
+    for (const auto& set : {splits.train, splits.valid}) {
+      const Batch batch = all_of_set(*set);
+      for (int64_t i = 0; i < set->size(); ++i) {
+        const auto number = std::lround(255 * std::get<Grid>(batch.input).values[i][0][0][0].item<float>());
+        EXPECT_EQ(batch.labels.at("class")[i][0].item<int64_t>(), number % 10);
+        seen.insert(number);
+        if (set == splits.valid) {
+          validated.insert(number);
+        }
+      }
+    }
+    EXPECT_EQ(seen.size(), 31u);
+  }
+  EXPECT_EQ(validated.size(), 31u);
+  EXPECT_EQ(std::set(validated.begin(), validated.end()).size(), 31u);
+  options.fold = 0;
+  options.folds = 1;
+  EXPECT_EQ(message_of<ConfigError>([&] { open_splits(options); }),
+            "data.folds must be 0 or at least 2, got 1");
+}
+
 TEST(Cifar10, GivesThePatchesOfThePaper) {
   const Folder folder;
   write_batch(folder / "test_batch.bin", 0, 2);

@@ -208,12 +208,13 @@ TEST(Nifti, FindsTheAxesNearestToRightAnteriorSuperior) {
 TEST(Nifti, ReadsClassesAndRefusesOthers) {
   NiftiHeader header = header_of({2, 2, 1}, ElementType::f32);
   const float good[] = {0, 3, 1, 2};
-  EXPECT_EQ(classes_of(parse_nifti(nifti_bytes(header, std::as_bytes(std::span(good))), "x"), 4, "x"),
+  EXPECT_EQ(classes_of(parse_nifti(nifti_bytes(header, std::as_bytes(std::span(good))), "x"),
+                       counted_numbers(4), "x"),
             (std::vector<uint8_t>{0, 3, 1, 2}));
   for (const float wrong : {4.0F, -1.0F, 0.5F, NAN, INFINITY}) {
     const float bad[] = {0, 0, wrong, 0};
     const auto image = parse_nifti(nifti_bytes(header, std::as_bytes(std::span(bad))), "x");
-    const auto message = message_of<DataError>([&] { classes_of(image, 4, "m.nii"); });
+    const auto message = message_of<DataError>([&] { classes_of(image, counted_numbers(4), "m.nii"); });
     EXPECT_EQ(message,
               text("m.nii: labels must be whole numbers 0 .. 3, got ", wrong, " at voxel (0, 1, 0)"));
   }

@@ -23,51 +23,49 @@
 #include "weyl/data/inspect.h"
 #include "weyl/data/open.h"
 #include "weyl/data/volumes/decathlon.h"
-#include "weyl/data/volumes/decathlon_index.h"
 #include "weyl/data/volumes/nifti.h"
+#include "weyl/data/volumes/volume_index.h"
 
 namespace weyl {
 namespace volumes_test {
 
 namespace fs = std::filesystem;
 
-TEST(DecathlonIndex, ReadsTheOriginalAndItself) {
+TEST(VolumeIndex, ReadsTheOriginalAndItself) {
   const char* original = R"({"name": "BRATS", "modality": {"0": "FLAIR", "1": "T1w"},
     "labels": {"0": "background", "1": "edema", "2": "tumor"}, "numTraining": 1,
     "training": [{"image": "./imagesTr/a.nii.gz", "label": "./labelsTr/a.nii.gz"}],
     "test": ["./imagesTs/b.nii.gz"]})";
-  const auto index = parse_decathlon(original, "/data", "x");
+  const auto index = parse_volume_index(original, "/data", "x");
   EXPECT_EQ(index.name, "BRATS");
   EXPECT_EQ(index.modalities, (std::vector<std::string>{"FLAIR", "T1w"}));
   EXPECT_EQ(index.labels, (std::vector<std::string>{"background", "edema", "tumor"}));
-  EXPECT_EQ(index.training.at(0).image, "/data/imagesTr/a.nii.gz");
-  EXPECT_EQ(index.training.at(0).label, "/data/labelsTr/a.nii.gz");
-  EXPECT_EQ(index.test.at(0).image, "/data/imagesTs/b.nii.gz");
-  DecathlonIndex relative = index;
-  relative.training = {{"imagesTr/a.nii.gz", "labelsTr/a.nii.gz"}};
+  EXPECT_EQ(index.training.at(0).channels.at(0), "/data/imagesTr/a.nii.gz");
+  EXPECT_EQ(index.training.at(0).mask, "/data/labelsTr/a.nii.gz");
+  EXPECT_EQ(index.test.at(0).channels.at(0), "/data/imagesTs/b.nii.gz");
+  VolumeIndex relative = index;
+  relative.training = {{"", {"imagesTr/a.nii.gz"}, "labelsTr/a.nii.gz"}};
   relative.test = {};
-  const auto again = parse_decathlon(decathlon_json(relative), "/data", "x");
+  const auto again = parse_volume_index(decathlon_json(relative), "/data", "x");
   EXPECT_EQ(again.labels, index.labels);
-  EXPECT_EQ(again.training.at(0).image, "/data/imagesTr/a.nii.gz");
+  EXPECT_EQ(again.training.at(0).channels.at(0), "/data/imagesTr/a.nii.gz");
   // labels the other way round
-  const auto turned = parse_decathlon(
+  const auto turned = parse_volume_index(
       R"({"modality": {"0": "CT"}, "labels": {"liver": 1, "background": 0}, "training": [], "test": ["a.nii"]})",
       "d", "x");
   EXPECT_EQ(turned.labels, (std::vector<std::string>{"background", "liver"}));
 }
 
-TEST(DecathlonIndex, RefusesBrokenOnesInOneLine) {
+TEST(VolumeIndex, RefusesBrokenOnesInOneLine) {
   const auto refusal = [](const std::string& file) {
-    return message_of<DataError>([&] { parse_decathlon(file, "d", "d/dataset.json"); });
+    return message_of<DataError>([&] { parse_volume_index(file, "d", "d/dataset.json"); });
   };
   EXPECT_TRUE(refusal("{").starts_with("d/dataset.json: ")) << refusal("{");
   EXPECT_EQ(refusal("[]"), "d/dataset.json: must be a JSON object");
   EXPECT_EQ(refusal("{}"), "d/dataset.json: 'modality' is missing");
   EXPECT_EQ(refusal(R"({"modality": {}})"), "d/dataset.json: 'modality' must name at least one");
-  EXPECT_EQ(
-      refusal(R"({"modality": {"0": "CT"}, "labels": {"0": "a", "2": "b"}})"),
-      "d/dataset.json: 'labels' must be numbered 0 .. 1 without a gap, got '2'; number the classes anew, here "
-      "and in the values of the masks");
+  EXPECT_EQ(refusal(R"({"modality": {"0": "CT"}, "labels": {"1": "a", "2": "b"}})"),
+            "d/dataset.json: 'labels' must have a background of number 0, the least is 1");
   EXPECT_EQ(refusal(R"({"modality": {"0": "CT"}, "labels": {"0": "a"}})"),
             "d/dataset.json: 'training' and 'test' name no case at all");
   EXPECT_EQ(refusal(R"({"modality": {"0": "CT"}, "labels": {"0": "a"}, "training": ["a.nii"]})"),
@@ -216,22 +214,19 @@ TEST(Nifti, AxisCodesAreThoseOfTheFile) {
             "AIL");  // i to the front, j down, k to the left
 }
 
-TEST(Decathlon, OtherLayoutsAndNumbersSayWhatToDo) {
-  const auto refused = [](const std::string& path) {
-    const std::string inspecting = message_of<DataError>([&] { inspected(path); });
-    EXPECT_EQ(message_of<DataError>(
-                  [&] { open_set(DecathlonDataOptions{.path = path, .modalities = 1, .classes = 3}); }),
-              inspecting);
-    return inspecting;
-  };
-  const std::string nnunet = reports + "15a_nnunet_v2", gap = reports + "15b_labels_0_1_2_4";
-  EXPECT_TRUE(
-      refused(nnunet).starts_with(nnunet + "/dataset.json: is of a set of nnU-Net v2 ('channel_names', "))
-      << refused(nnunet);
-  EXPECT_EQ(refused(gap),
-            gap +
-                "/dataset.json: 'labels' must be numbered 0 .. 3 without a gap, got '4'; number the "
-                "classes anew, here and in the values of the masks");
+TEST(Decathlon, OtherLayoutsAndNumbersAreRead) {
+  for (const auto& [name, classes] : {std::pair{"15a_nnunet_v2", 3}, {"15b_labels_0_1_2_4", 4}}) {
+    const Splits splits = open_set(DecathlonDataOptions{
+        .path = reports + name, .modalities = 1, .classes = classes, .normalise = false});
+    EXPECT_EQ(splits.train->size() + splits.valid->size() + splits.test->size(), 10) << name;
+    const Batch batch = splits.train->batch(std::vector<int64_t>{0});
+    EXPECT_LT(batch.labels.at("mask").max().item<int64_t>(), classes) << name;
+    int64_t samples = 0;
+    for (const auto& [split, found] : inspected(reports + name)) {
+      samples += found.samples;
+    }
+    EXPECT_EQ(samples, 10) << name;
+  }
 }
 
 TEST(Decathlon, SplitsAreAFunctionOfTheSeed) {

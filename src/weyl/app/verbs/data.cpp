@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iostream>
 
 #include "weyl/app/terminal/exit_codes.h"
@@ -78,6 +79,91 @@ Json field_json(const FieldSummary& field) {
       .set("missing", field.missing);
 }
 
+std::string name_at(const std::vector<std::string>& names, size_t k) {
+  return k < names.size() && !names[k].empty() ? names[k] : std::to_string(k);
+}
+
+Json volumes_json(const VolumeSummary& of) {
+  Json all = Json::array();
+  for (const VolumeSummary::Volume& v : of.each) {
+    Json cells = Json::array(), spacing = Json::array(), values = Json::array(), classes = Json::array();
+    for (size_t d = 0; d < v.cells.size(); ++d) {
+      cells.add(v.cells[d]);
+      spacing.add(v.spacing[d]);
+    }
+    for (size_t c = 0; c < v.values.size(); ++c) {
+      values.add(Json::object()
+                     .set("modality", name_at(of.channels, c))
+                     .set("min", v.values[c][0])
+                     .set("max", v.values[c][1]));
+    }
+    for (size_t k = 0; k < v.class_cells.size(); ++k) {
+      classes.add(Json::object().set("class", name_at(of.classes, k)).set("voxels", v.class_cells[k]));
+    }
+    all.add(Json::object()
+                .set("name", v.name)
+                .set("cells", cells)
+                .set("spacing", spacing)
+                .set("axes", v.axes)
+                .set("values", values)
+                .set("classes", classes));
+  }
+  return all;
+}
+
+/// Modalities and classes over all volumes, and each volume where their grids differ.
+void print_volumes(const VolumeSummary& of) {
+  const size_t channels = of.each.empty() ? 0 : of.each[0].values.size(),
+               classes = of.each.empty() ? 0 : of.each[0].class_cells.size();
+  for (size_t c = 0; c < channels; ++c) {
+    std::array<double, 2> lowest{INFINITY, -INFINITY}, highest = lowest;
+    for (const auto& v : of.each) {
+      if (c < v.values.size()) {
+        lowest = {std::min(lowest[0], v.values[c][0]), std::max(lowest[1], v.values[c][0])};
+        highest = {std::min(highest[0], v.values[c][1]), std::max(highest[1], v.values[c][1])};
+      }
+    }
+    const auto range = [](const std::array<double, 2>& x) {
+      return x[0] == x[1] ? text(x[0]) : text(x[0], " .. ", x[1]);
+    };
+    std::cout << "  modality  " << name_at(of.channels, c) << "  from " << range(lowest) << " to "
+              << range(highest) << (lowest[0] == lowest[1] && highest[0] == highest[1] ? "" : ", by volume")
+              << "\n";
+  }
+  for (size_t k = 0; k < classes; ++k) {
+    int64_t in = 0, with = 0;
+    double least = 1, most = 0;
+    for (const auto& v : of.each) {
+      int64_t all = 0;
+      for (const int64_t n : v.class_cells) {
+        all += n;
+      }
+      if (k < v.class_cells.size() && all > 0) {
+        const double share = static_cast<double>(v.class_cells[k]) / static_cast<double>(all);
+        least = std::min(least, share);
+        most = std::max(most, share);
+        in += v.class_cells[k] > 0 ? 1 : 0;
+        ++with;
+      }
+    }
+    const auto percent = [](double x) { return std::round(1e4 * x) / 100; };
+    std::cout << "  class  " << k << " " << (k < of.classes.size() ? of.classes[k] : "") << "  in " << in
+              << " of " << with << " masks, " << percent(least) << " to " << percent(most)
+              << " % of the voxels\n";
+  }
+  constexpr size_t kMost = 40;
+  for (size_t i = 0; of.differ() && i < of.each.size(); ++i) {
+    const auto& v = of.each[i];
+    if (i == kMost) {
+      std::cout << "  and " << of.each.size() - kMost << " volumes more; --json has all\n";
+      break;
+    }
+    std::cout << "  volume  " << v.name << "  " << v.cells[0] << " x " << v.cells[1] << " x " << v.cells[2]
+              << "  at " << v.spacing[0] << " x " << v.spacing[1] << " x " << v.spacing[2]
+              << (of.unit.empty() ? "" : " " + of.unit) << "  " << v.axes << "\n";
+  }
+}
+
 Json inspection_json(const Inspection& found) {
   Json fields = Json::array(), labels = Json::array(), warnings = Json::array();
   for (const FieldSummary& field : found.fields) {
@@ -118,7 +204,8 @@ Json inspection_json(const Inspection& found) {
       axes.set(codes, count);
     }
     json.set("spacing", Json::object().set("min", least).set("max", most).set("unit", v->unit))
-        .set("axes", axes);
+        .set("axes", axes)
+        .set("volumes", volumes_json(*v));
   }
   return json;
 }
@@ -162,6 +249,7 @@ void print_inspection(const Inspection& found, const std::string& name) {
       axes += text(axes.empty() ? "" : ", ", codes, " in ", count, count == 1 ? " file" : " files");
     }
     std::cout << axes << "\n";
+    print_volumes(*v);
   }
   for (const std::string& warning : found.warnings) {
     std::cout << "  warning  " << warning << "\n";

@@ -206,11 +206,14 @@ void fit_model(ConfigDraft& draft, const FoundData& found, const std::string& ta
         "This system has no cut-off: every atom sees every other one of its frame, at a cost by the square of their "
         "number. Of large molecules, and of frames that grow, --system geomformer sees those within a radius.");
   }
-  const bool cropped = needs_crop(found.most_cells);
-  const auto seen = cropped ? crop_of(found.cells) : found.cells;
+  const bool cropped = !found.crop.empty();
+  const auto seen = cropped ? found.crop : found.cells;
   const bool as_recipe = std::ranges::all_of(seen, [](int64_t n) { return n == recipe_cells; });
   if (!as_recipe || (!cropped && found.cells != found.most_cells)) {
     draft.uncomment("stages");  // which tells of the sizes that the recipe's own grids have
+  }
+  if (found.write_stages) {
+    found.write_stages(draft, found, system);
   }
   if (system == "platonic" && found.dimension == 2 && found.family != Family::images) {
     draft.set("group", "cyclic_4", "exact under quarter turns of the plane");
@@ -304,8 +307,9 @@ void fit_training(ConfigDraft& draft, const FoundData& found, const std::string&
               text("about ", rounded(now * steps), " steps; more are better where there is time"));
     draft.set("evaluate_every", epochs_between(now), "epochs: at least ten validations");
   }
-  if (needs_crop(found.most_cells) && task == "segmentation") {
-    draft.set("crop", crop_of(found.cells), "the volumes are too large to learn from whole");
+  if (!found.crop.empty() && task == "segmentation") {
+    draft.set("crop", found.crop,
+              found.why_crop.empty() ? "the volumes are too large to learn from whole" : found.why_crop);
     draft.set("crop_foreground", 0.5, "of the crops, as many are laid around a voxel of a class");
   }
   fit_augmentation(draft, found, task, system);
@@ -345,12 +349,15 @@ std::string check_config(const std::string& config, const ModelOptions& known, c
 
 NewConfig new_config(const NewConfigRequest& request, const Systems& systems) {
   const ModelOptions known = options_of(systems);
-  const FoundData found = look_at_data(request.data);
+  FoundData found = look_at_data(request.data);
   NewConfig result;
-  result.warnings = found.warnings;
   result.task = choose_task(found, request);
   const std::vector<std::string> fitting = fitting_systems(found, result.task);
   result.system = choose_system(fitting, request, known);
+  if (found.plan) {
+    found.plan(found, result.task, result.system);
+  }
+  result.warnings = found.warnings;
   const Nearest recipe = nearest_recipe(found, result.task, result.system);
   const std::string_view shipped = shipped_recipe(recipe.path);
   require(!shipped.empty(), "new_config: there is no recipe ", recipe.path, " in cmake/WeylRecipes.cmake");

@@ -307,13 +307,12 @@ bool reads_grids(std::string_view system) {
   return system == "steerable" || system == "cnn" || system == "unet";
 }
 
-bool needs_crop(const std::vector<int64_t>& cells) {
-  return cells.size() == 3 && *std::ranges::max_element(cells) > largest_volume;
-}
-
-std::vector<int64_t> crop_of(const std::vector<int64_t>& cells) {
+std::vector<int64_t> crop_of(const std::vector<int64_t>& least, const std::vector<int64_t>& most) {
   std::vector<int64_t> crop;
-  for (const int64_t n : cells) {
+  if (most.size() != 3 || *std::ranges::max_element(most) <= largest_volume) {
+    return crop;
+  }
+  for (const int64_t n : least) {
     crop.push_back(std::min(n, usual_crop));
   }
   return crop;

@@ -98,7 +98,10 @@ struct FoundData {
   double mean_tokens = 1;
   int64_t most_tokens = 1;  // of the largest sample for training
   std::vector<int64_t> cells,
-      most_cells;       // of grids: the fewest and the most that a sample has along each axis
+      most_cells;  // of grids: the fewest and the most that a sample has along each axis
+  std::vector<int64_t>
+      crop;  // of volumes that are too large to be learned from whole: cells of a part; else none
+  std::string why_crop;
   std::string upright;  // why the data fix a direction; empty: they do not
   std::string group;    // of poses
   bool periodic = false, forces = false, one_composition = false;
@@ -107,6 +110,10 @@ struct FoundData {
   bool patches = false;               // whether the set can also give images as points
   bool normals = false;               // of shapes: whether their surfaces say which way they face
   bool voxels = true;                 // whether the set can also give shapes as voxels
+  /// What of the above depends on the system that is chosen; none where nothing does.
+  std::function<void(FoundData&, const std::string& task, const std::string& system)> plan;
+  /// Writes the stages of a net on these grids; none: those of the recipe serve.
+  std::function<void(ConfigDraft&, const FoundData&, const std::string& system)> write_stages;
   /// write_data writes [data] and [interface], and write_task writes [task], for the chosen task and system.
   std::function<void(ConfigDraft&, const std::string& task, const std::string& system)> write_data,
       write_task;
@@ -136,8 +143,8 @@ inline constexpr const char* upright_pictures =
 /// Whether a system reads images and volumes as grids; the others see them as points.
 bool reads_grids(std::string_view system);
 
-/// Whether volumes are too large to be learned from whole, and the size of the part to take at a time.
-bool needs_crop(const std::vector<int64_t>& cells);
-std::vector<int64_t> crop_of(const std::vector<int64_t>& cells);
+/// The size of the part that is taken at a time of volumes of `least` to `most` cells; none where all are learned from
+/// whole.
+std::vector<int64_t> crop_of(const std::vector<int64_t>& least, const std::vector<int64_t>& most);
 
 }  // namespace weyl

@@ -1,6 +1,7 @@
 #include "weyl/data/base/inspection.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/bincount.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/where.h>
 #include <algorithm>
@@ -173,10 +174,32 @@ void look_at_axes(std::optional<VolumeSummary>& to, const Dataset& data, int64_t
     to->unit = data.schema().interface.length_unit;
   }
   ++to->axes[axes];
-  const auto spacing = data.lattice(sample).spacing;
+  const auto [cells, spacing] = data.lattice(sample);
+  std::string name = data.name(sample);
+  to->each.push_back(
+      {name.empty() ? sample_name(data, sample) : std::move(name), cells, spacing, axes, {}, {}});
+  to->channels = data.schema().channel_names;
+  if (const auto names = data.schema().category_names.find("mask");
+      names != data.schema().category_names.end()) {
+    to->classes = names->second;
+  }
   for (size_t d = 0; d < 3; ++d) {
     to->least_spacing[d] = std::min(to->least_spacing[d], spacing[d]);
     to->most_spacing[d] = std::max(to->most_spacing[d], spacing[d]);
+  }
+}
+
+/// Raw values of each channel and cells of each class of a volume that was read alone.
+void look_at_values(VolumeSummary::Volume& to, const Batch& batch, const Schema& schema) {
+  const Tensor values = std::get<Grid>(batch.input).values[0];
+  for (int64_t c = 0; c < values.size(0); ++c) {
+    to.values.push_back({values[c].min().item<double>(), values[c].max().item<double>()});
+  }
+  const Quantity* label = find_quantity(schema.labels, "mask");
+  if (const auto mask = batch.labels.find("mask"); label != nullptr && mask != batch.labels.end()) {
+    const Tensor counts = at::bincount(mask->second.flatten(), {}, label->categories).contiguous();
+    to.class_cells.assign(counts.const_data_ptr<int64_t>(),
+                          counts.const_data_ptr<int64_t>() + counts.size(0));
   }
 }
 
@@ -229,6 +252,9 @@ Inspection inspect(const Dataset& data, const std::string& split, Duplicates* se
     }
     suspects.look(batch.input, begin);
     checks.add(batch);
+    if (chunk == 1 && result.volumes) {
+      look_at_values(result.volumes->each.back(), batch, schema);
+    }
     if (const auto* poses = std::get_if<Poses>(&batch.input)) {
       if (!result.group) {
         result.group = GroupSummary{poses->group, data.mended(), data.mended() > 0, 0, INFINITY, 0};
@@ -269,6 +295,12 @@ Inspection inspect(const Dataset& data, const std::string& split, Duplicates* se
     result.warnings.push_back(warning_about_size(split, data.size(), "sample"));
   }
   return result;
+}
+
+bool VolumeSummary::differ() const {
+  return std::ranges::any_of(each, [&](const Volume& v) {
+    return v.cells != each[0].cells || !same_spacing(v.spacing, each[0].spacing) || v.axes != each[0].axes;
+  });
 }
 
 void Summaries::add(const std::string& name, const std::string& unit, const Tensor& values) {

@@ -46,6 +46,21 @@ struct VolumeSummary {
   std::array<double, 3> least_spacing{INFINITY, INFINITY, INFINITY}, most_spacing{};
   std::string unit;
   std::map<std::string, int64_t> axes;  // samples by the directions of their axes, "LPS"
+
+  /// A volume as its file has it.
+  struct Volume {
+    std::string name;
+    std::vector<int64_t> cells;
+    std::array<double, 3> spacing{};
+    std::string axes;
+    std::vector<std::array<double, 2>> values;  // the least and the largest of each channel; none: not read
+    std::vector<int64_t> class_cells;           // of each class of its mask; none: without one
+  };
+  std::vector<std::string> channels, classes;  // names, where the files give them
+  std::vector<Volume> each;
+
+  /// Whether sizes, spacings or axes differ from volume to volume.
+  bool differ() const;
 };
 
 /// What `data inspect` reports.

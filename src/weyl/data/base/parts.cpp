@@ -32,6 +32,28 @@ std::vector<std::vector<int64_t>> pieces(const std::vector<int64_t>& order,
 
 }  // namespace
 
+void require_fold(const Folds& folds) {
+  require<ConfigError>(folds.count >= 2, "data.folds must be 0 or at least 2, got ", folds.count);
+  require<ConfigError>(folds.fold >= 0 && folds.fold < folds.count, "data.fold must be 0 .. ",
+                       folds.count - 1, ", because data.folds is ", folds.count, ", got ", folds.fold);
+}
+
+FoldIndices draw_fold(int64_t size, const Folds& folds, int64_t seed) {
+  require_fold(folds);
+  require<ConfigError>(size >= folds.count, "data.folds must be at most ", size,
+                       ", the samples for training and validation, got ", folds.count);
+  const auto order = Stream(static_cast<uint64_t>(seed), "folds").permutation(size);
+  const auto begin = order.begin() + size * folds.fold / folds.count,
+             end = order.begin() + size * (folds.fold + 1) / folds.count;
+  FoldIndices indices;
+  indices.valid.assign(begin, end);
+  indices.train.assign(order.begin(), begin);
+  indices.train.insert(indices.train.end(), end, order.end());
+  std::ranges::sort(indices.valid);
+  std::ranges::sort(indices.train);
+  return indices;
+}
+
 PartCounts part_counts(int64_t size, const std::vector<double>& fractions, const PartCounts& asked,
                        const std::string& where) {
   require<ConfigError>(fractions.size() == 3 && fractions[0] + fractions[1] + fractions[2] <= 1 + 1e-9, where,

@@ -16,6 +16,21 @@ struct PartCounts {
   int64_t train = 0, valid = 0, test = 0;
 };
 
+/// Cross-validation: the samples for training and validation are cut into `count` parts, of which part `fold` is for
+/// validation and the others are for training. 0 parts: no folds.
+struct Folds {
+  int64_t count = 0, fold = 0;
+};
+/// The samples 0 .. size-1 as a fold has them: parts of a permutation drawn from Stream(seed, "folds"), whose sizes
+/// differ by at most one, each in ascending order. ConfigError: fewer than two folds, more than there are samples, or a
+/// fold that is none of them.
+struct FoldIndices {
+  std::vector<int64_t> train, valid;
+};
+FoldIndices draw_fold(int64_t size, const Folds& folds, int64_t seed);
+/// ConfigError unless the fold is one of at least two.
+void require_fold(const Folds& folds);
+
 /// The counts asked for. For a count of 0 it is the fraction {train, valid, test} of all samples, rounded; validation
 /// and test come first, and each takes at most what is left. Messages begin with `where`, the path and the key,
 /// "data/ph2: data.ph2". ConfigError: the fractions are not three, or add up to more than 1. DataError: the counts add

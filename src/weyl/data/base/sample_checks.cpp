@@ -121,8 +121,8 @@ std::string warning_about_spacings(const Dataset& data) {
              ? text(
                    "samples have ", kinds.size(), " spacings, from ", size(least), " to ", size(most),
                    unit.empty() ? "" : " " + unit,
-                   ": a model learns from cells and sees one structure at several sizes; resample the files to one "
-                   "spacing where sizes matter")
+                   ": a model learns from cells and sees one structure at several sizes; where sizes matter, "
+                   "data.decathlon.spacing brings volumes to one spacing")
              : "";
 }
 

@@ -25,6 +25,7 @@
 
 #include "weyl/carriers/consistency.h"
 #include "weyl/core/check.h"
+#include "weyl/core/quote.h"
 #include "weyl/core/random.h"
 
 namespace weyl {
@@ -332,6 +333,48 @@ ImageSet::ImageSet(ImageSamples samples, ImageKind kind, ImageInput input, const
     const int64_t first = 0;
     require_consistent(batch({&first, 1}), schema_);
   }
+}
+
+std::shared_ptr<const ImageSet> ImageSet::joined(const ImageSet& first, const ImageSet& second) {
+  const ImageSamples &a = first.samples_, &b = second.samples_;
+  require<DataError>(a.values.sizes().slice(1) == b.values.sizes().slice(1),
+                     "images of training and validation must have one size to be cut into folds, got ",
+                     shape_text(a.values.sizes().slice(1)), " and ", shape_text(b.values.sizes().slice(1)));
+  const auto both = [](const Tensor& x, const Tensor& y) {
+    return x.defined() && y.defined() ? at::cat({x, y}) : Tensor();
+  };
+  const bool bytes = a.values.scalar_type() == at::kByte && b.values.scalar_type() == at::kByte;
+  ImageSamples all{bytes ? both(a.values, b.values) : both(unit(a.values), unit(b.values)),
+                   both(a.classes, b.classes),
+                   both(a.masks, b.masks),
+                   {},
+                   a.grey && b.grey};
+  if (!a.files.empty() && !b.files.empty()) {
+    all.files = a.files;
+    all.files.insert(all.files.end(), b.files.begin(), b.files.end());
+  }
+  return std::make_shared<const ImageSet>(std::move(all), first.kind_, first.input_, "images");
+}
+
+Splits folded_images(const Splits& splits, const Folds& folds, int64_t seed) {
+  const auto images = [](const std::shared_ptr<const Dataset>& set) {
+    return std::dynamic_pointer_cast<const ImageSet>(set);
+  };
+  const auto train = images(splits.train), valid = images(splits.valid);
+  require<DataError>(train != nullptr || valid != nullptr,
+                     "data.folds: there must be images for training, got none");
+  const auto all = train == nullptr ? valid : valid == nullptr ? train : ImageSet::joined(*train, *valid);
+  const FoldIndices fold = draw_fold(all->size(), folds, seed);
+  const auto part = [&](const std::vector<int64_t>& samples) {
+    double tokens = 0;
+    for (const int64_t i : samples) {
+      tokens += static_cast<double>(all->tokens(i));
+    }
+    Schema schema = all->schema();
+    schema.interface.typical_nodes = tokens / static_cast<double>(samples.size());
+    return std::make_shared<Subset>(all, samples, std::move(schema));
+  };
+  return {part(fold.train), part(fold.valid), splits.test};
 }
 
 std::string ImageSet::source(int64_t index) const {

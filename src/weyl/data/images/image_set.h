@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "weyl/carriers/dataset.h"
+#include "weyl/data/base/parts.h"
 #include "weyl/data/images/image_input.h"
 
 namespace weyl {
@@ -68,6 +69,8 @@ class ImageSet : public Dataset {
   /// DataError beginning with `where`: images whose sides the patch does not divide, another number of
   /// channels than the kind's, a label outside its classes.
   ImageSet(ImageSamples samples, ImageKind kind, ImageInput input, const std::string& where);
+  /// The samples of both, those of `first` first. DataError: images of different sizes.
+  static std::shared_ptr<const ImageSet> joined(const ImageSet& first, const ImageSet& second);
   int64_t size() const override { return samples_.size(); }
   const Schema& schema() const override { return schema_; }
   int64_t tokens(int64_t index) const override;
@@ -94,5 +97,9 @@ class ImageSet : public Dataset {
   Tensor positions_;             // (h w, 2); of points
   std::vector<int64_t> tokens_;  // of each sample; empty when all have the same
 };
+
+/// The splits of a set of images as a fold has them (draw_fold): its training and validation images together are cut into
+/// folds; the test split stays. DataError: images of different sizes. ConfigError: see draw_fold.
+Splits folded_images(const Splits& splits, const Folds& folds, int64_t seed);
 
 }  // namespace weyl

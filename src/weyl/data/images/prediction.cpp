@@ -27,18 +27,20 @@ void write_volume(const std::string& source, const std::string& path, const Tens
   const auto sizes = file_order.sizes().slice(1);
   require(std::equal(sizes.begin(), sizes.end(), header.shape.begin()), "write_prediction: ", source,
           " has sizes ", shape_text(header.shape), ", the prediction in its axes ", shape_text(sizes));
-  header.type = classes ? ElementType::u8 : ElementType::f32;
+  const auto most = classes && of_cells.numel() > 0 ? of_cells.max().item<int64_t>() : 0;
+  header.type = !classes ? ElementType::f32 : most > 255 ? ElementType::u16 : ElementType::u8;
   header.slope = 1;
   header.intercept = 0;
   if (classes) {
-    require(file_order.min().item<int64_t>() >= 0 && file_order.max().item<int64_t>() <= 255,
-            "write_prediction: classes must be 0 .. 255, got ", file_order.min().item<int64_t>(), " .. ",
-            file_order.max().item<int64_t>());
+    require(file_order.min().item<int64_t>() >= 0 && most <= 65535,
+            "write_prediction: classes must be 0 .. 65535, got ", file_order.min().item<int64_t>(), " .. ",
+            most);
   } else {
     header.shape.push_back(file_order.size(0));
     header.geometry.pixdim[4] = 1;
   }
-  const Tensor stored = file_order.permute({0, 3, 2, 1}).to(classes ? at::kByte : at::kFloat).contiguous();
+  const auto type = !classes ? at::kFloat : most > 255 ? at::kUInt16 : at::kByte;
+  const Tensor stored = file_order.permute({0, 3, 2, 1}).to(type).contiguous();
   write_nifti(path, header,
               {static_cast<const std::byte*>(stored.const_data_ptr()), static_cast<size_t>(stored.nbytes())},
               existing);

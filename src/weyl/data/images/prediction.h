@@ -8,12 +8,12 @@
 namespace weyl {
 
 /// Writes what a model says of the cells of one sample as a file in the format and with the geometry of the
-/// sample's own file (Dataset::source): classes (spatial...) of whole numbers 0 .. 255, or numbers
+/// sample's own file (Dataset::source): classes (spatial...) of whole numbers, of pictures 0 .. 255, or numbers
 /// (K, spatial...) such as the probabilities of K classes. `stem` is the path without its ending; returns the
 /// path that was written.
 ///
 ///   .nii, .nii.gz   the same version, affine bits and axes as the source, which the tensor has in canonical
-///                   order (data/volumes/volume_tensor.h): u8 of sizes (X, Y, Z), or float32 of (X, Y, Z, K)
+///                   order (data/volumes/volume_tensor.h): u8 (u16 beyond 255) of sizes (X, Y, Z), or float32 of (X, Y, Z, K)
 ///   .png, .jpg, .jpeg, .bmp   classes alone, as a grey .png in the source's height and width, each pixel the
 ///                   nearest of the tensor's (H, W): 0 and 255 where `classes` is 2, else their numbers
 ///

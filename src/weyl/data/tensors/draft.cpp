@@ -151,6 +151,7 @@ FoundData look_at_tensor_files(const std::string& path, const std::string& file)
   count_samples(found, {std::make_shared<InMemory>(std::move(train)), nullptr, nullptr}, path);
   if (const auto* grid = std::get_if<Grid>(&read.batch.input)) {
     found.cells = found.most_cells = grid->values.sizes().slice(2).vec();
+    found.crop = crop_of(found.cells, found.most_cells);
     found.upright = schema.interface.dimension == 2 && labels->class_count > 0 ? upright_pictures : "";
   }
   if (const auto* points = std::get_if<Points>(&read.batch.input)) {
@@ -183,8 +184,8 @@ FoundData look_at_tensor_files(const std::string& path, const std::string& file)
     } else if (task == "segmentation") {
       draft.set("cross_entropy", 1.0);
       draft.set("dice", 1.0);
-      if (needs_crop(found.cells)) {
-        draft.set("window", TomlText::raw(text("{ size = ", TomlText(crop_of(found.cells)).text, " }")));
+      if (!found.crop.empty()) {
+        draft.set("window", TomlText::raw(text("{ size = ", TomlText(found.crop).text, " }")));
       }
     } else if (task == "force_field") {
       draft.set("forces", labels->forces != nullptr ? "gradient" : "none");

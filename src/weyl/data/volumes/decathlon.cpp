@@ -1,9 +1,12 @@
 #include "weyl/data/volumes/decathlon.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/empty.h>
+#include <ATen/ops/cat.h>
+#include <ATen/ops/index_select.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
+#include <ATen/ops/zeros.h>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -12,11 +15,16 @@
 #include <set>
 #include <span>
 
+#include "weyl/config/wording.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/data/base/parts.h"
-#include "weyl/data/volumes/decathlon_index.h"
+#include "weyl/data/volumes/case_splits.h"
+#include "weyl/data/volumes/intensities.h"
 #include "weyl/data/volumes/nifti.h"
+#include "weyl/data/volumes/prepared_volumes.h"
+#include "weyl/data/volumes/resample.h"
+#include "weyl/data/volumes/volume_index.h"
 #include "weyl/data/volumes/volume_tensor.h"
 
 namespace weyl {
@@ -57,12 +65,55 @@ namespace fs = std::filesystem;
 constexpr int64_t kMebi = 1 << 20;
 constexpr uint64_t kWidest = 2;  // bytes that a value is stored in for one that it has as float32
 
-/// A case with what its header says.
-struct VolumeCase {
-  DecathlonCase files;
-  Lattice lattice;  // (X, Y, Z) in canonical order, mm
+/// A case with what its headers say, and the grid that it gets; all but `files` along canonical axes.
+struct PlacedCase {
+  VolumeCase files;
+  NiftiOrientation orientation;          // of the files
+  std::array<int64_t, 3> cells{};        // of the files
+  std::array<double, 3> spacing{};       // of the files, mm
+  std::array<int64_t, 3> begin{}, kept;  // the box of these cells that is kept
+  Lattice lattice;                       // that it is brought to
   std::string axes, doubt;
+
+  const std::string& image() const { return files.channels[0]; }
+  GridChange change() const;
 };
+
+GridChange PlacedCase::change() const {
+  return change_of_spacing(kept, spacing, lattice.spacing);
+}
+
+/// How the volumes of a set are read: its options with the numbers of the classes, and how each channel is normalised.
+struct Reading {
+  DecathlonDataOptions options;
+  std::vector<VoxelsCounted> counted;
+
+  /// Where the prepared volume of a case is kept, by all that its values depend on.
+  PreparedFile kept(const VolumeCase& files) const;
+  uint64_t limit() const { return static_cast<uint64_t>(options.limit * kMebi) * kWidest; }
+  bool by_foreground() const {
+    return options.normalise && std::ranges::count(counted, VoxelsCounted::foreground) > 0;
+  }
+};
+
+PreparedFile Reading::kept(const VolumeCase& files) const {
+  const DecathlonDataOptions& o = options;
+  std::string how = text("1; interpolation ", names_of(o.interpolation)[static_cast<size_t>(o.interpolation)],
+                         o.trim ? "; trim" : "", o.normalise ? "; normalise" : "");
+  for (const auto& [what, numbers] : {std::pair{"spacing", &o.spacing}, {"window", &o.window}}) {
+    how += text("; ", what);
+    for (const double x : *numbers) {
+      how += text(" ", toml_number(x));
+    }
+  }
+  for (const VoxelsCounted c : counted) {
+    how += text("; ", names_of(c)[static_cast<size_t>(c)]);
+  }
+  for (const int64_t number : o.labels) {
+    how += text(" ", number);
+  }
+  return {o.prepared, files, how};
+}
 
 /// How far apart two volumes of one size are: the largest distance of a corner, in voxels of the first.
 double distance(const NiftiHeader& a, const NiftiHeader& b) {
@@ -84,127 +135,216 @@ double distance(const NiftiHeader& a, const NiftiHeader& b) {
   return worst / *std::min_element(spacing.begin(), spacing.end());
 }
 
-void require_mask(const NiftiHeader& image, const DecathlonCase& files, bool check_geometry) {
-  const NiftiHeader mask = read_nifti_header(files.label);
+/// A file that goes with the first of a case must be on its grid.
+void require_same_grid(const NiftiHeader& first, const std::string& where, const NiftiHeader& other,
+                       const std::string& of, const char* what, bool check_geometry) {
   require<DataError>(
-      mask.volumes() == 1 && std::equal(mask.shape.begin(), mask.shape.begin() + 3, image.shape.begin()),
-      files.label, ": the mask must have the sizes of its image ", files.image, ", ",
-      shape_text(std::span(image.shape).first(3)), ", got ", shape_text(mask.shape));
+      other.volumes() == 1 && std::equal(other.shape.begin(), other.shape.begin() + 3, first.shape.begin()),
+      of, ": the ", what, " must have the sizes of its image ", where, ", ",
+      shape_text(std::span(first.shape).first(3)), ", got ", shape_text(other.shape));
   constexpr double kApart = 0.1;
-  const double apart = distance(image, mask);
+  const double apart = distance(first, other);
   require<DataError>(
-      !check_geometry || apart <= kApart, files.label, ": by its affine the mask stands ", apart,
-      " voxels from its image ", files.image,
+      !check_geometry || apart <= kApart, of, ": by its affine the ", what, " stands ", apart,
+      " voxels from its image ", where,
       "; mend the header, or take them as they are by data.decathlon.check_geometry = false in a config");
 }
 
-VolumeCase look_at(const DecathlonCase& files, const DecathlonDataOptions& o) {
-  const NiftiHeader image = read_nifti_header(files.image);
-  require<DataError>(image.volumes() == o.modalities, files.image, ": must have ", o.modalities,
-                     " channels (data.decathlon.modalities), got ", image.volumes());
-  constexpr double kFloat = sizeof(float);
-  const double mebi = static_cast<double>(image.voxels()) * static_cast<double>(image.volumes()) * kFloat /
-                      static_cast<double>(kMebi);
-  require<DataError>(mebi <= static_cast<double>(o.limit), files.image, ": sizes ", shape_text(image.shape),
-                     " are ", mebi, " MiB as float32, more than the ", o.limit,
+void require_size(const std::string& where, const char* what, std::span<const int64_t> cells,
+                  int64_t channels, int64_t limit) {
+  double mebi = static_cast<double>(channels) * sizeof(float) / static_cast<double>(kMebi);
+  for (const int64_t n : cells) {
+    mebi *= static_cast<double>(n);
+  }
+  require<DataError>(mebi <= static_cast<double>(limit), where, ": ", what, " ", shape_text(cells), " are ",
+                     mebi, " MiB as float32, more than the ", limit,
                      " that one volume may have; a config allows more by data.decathlon.limit");
-  if (!files.label.empty()) {
-    require_mask(image, files, o.check_geometry);
-  }
-  const NiftiAffine affine = affine_of(image);
-  const auto axis = orientation_of(affine).axis;
-  return {files,
-          {{image.shape[axis[0]], image.shape[axis[1]], image.shape[axis[2]]}, canonical_spacing(image)},
-          axis_codes(affine),
-          doubt_of_sizes(image)};
 }
 
-/// What is subtracted from the values of a channel, and what they are then multiplied by.
-struct Scaling {
-  double mean = 0, factor = 1;
-  bool zeros = true;  // whether voxels that are 0 change too; else they stay 0
-};
-
-/// Over all voxels, or those that are not 0, of which there is one.
-Scaling scaling_over(std::span<const float> values, bool zeros) {
-  double sum = 0, squares = 0;
-  int64_t voxels = 0;
-  for (const float x : values) {
-    voxels += zeros || x != 0 ? 1 : 0;
-    sum += x;
-  }
-  const double mean = sum / static_cast<double>(voxels);
-  for (const float x : values) {
-    squares += zeros || x != 0 ? (x - mean) * (x - mean) : 0;
-  }
-  const double deviation = std::sqrt(squares / static_cast<double>(voxels));
-  return {mean, deviation > 0 ? 1 / deviation : 1, zeros};
-}
-
-/// Whether all but the outermost hundredths of the values that are not 0, of which there is one, lie within a twentieth of
-/// their median. A few hot voxels do not decide it. Of many values evenly spread ones are looked at, which costs less than
-/// to read a volume.
-bool are_alike(std::span<const float> values) {
-  constexpr double kTail = 0.01, kAlike = 0.05;
-  constexpr size_t kLookedAt = 1 << 16;
-  std::vector<float> nonzero;
-  std::ranges::copy_if(values, std::back_inserter(nonzero), [](float x) { return x != 0; });
-  const size_t step = (nonzero.size() - 1) / kLookedAt + 1;
-  for (size_t k = 0; k * step < nonzero.size(); ++k) {
-    nonzero[k] = nonzero[k * step];
-  }
-  nonzero.resize((nonzero.size() - 1) / step + 1);
-  const auto last = static_cast<double>(nonzero.size() - 1);
-  auto rest = nonzero.begin();  // what is not below the quantile before
-  const auto quantile = [&](double share) {
-    const auto place = nonzero.begin() + std::lround(share * last);
-    std::nth_element(rest, place, nonzero.end());
-    rest = place;
-    return static_cast<double>(*place);
-  };
-  const double low = quantile(kTail), median = quantile(0.5), high = quantile(1 - kTail);
-  return high - low <= kAlike * std::abs(median);
-}
-
-/// For mean 0 and deviation 1 over the voxels that count. Where those that are not 0 are (nearly) equal, as in a mask
-/// given as a channel, they would become 0 or noise about it, as the background is: then all voxels count.
-Scaling scaling_of(std::span<const float> values, VoxelsCounted counted) {
-  const auto [low, high] = std::ranges::minmax(values);
-  if (low == high) {  // a constant channel becomes 0
-    return {low, 1, true};
-  }
-  return scaling_over(values, counted == VoxelsCounted::all || are_alike(values));
-}
-
-/// Each channel by itself, in place.
-void normalise(Tensor& image, VoxelsCounted counted) {
-  const int64_t count = image.numel() / image.size(0);
-  auto* begin = image.mutable_data_ptr<float>();
-  for (int64_t c = 0; c < image.size(0); ++c, begin += count) {
-    const std::span<float> values(begin, static_cast<size_t>(count));
-    const Scaling by = scaling_of(values, counted);
-    for (float& x : values) {
-      x = by.zeros || x != 0 ? static_cast<float>((x - by.mean) * by.factor) : 0.F;
+/// The grid that the kept box of a case gets.
+void place(PlacedCase& c, const DecathlonDataOptions& o) {
+  c.lattice.spacing = c.spacing;
+  if (!o.spacing.empty()) {
+    for (size_t d = 0; d < 3; ++d) {  // what is the same but for rounding stays
+      c.lattice.spacing[d] = o.spacing[d];
     }
   }
+  const GridChange change = c.change();
+  c.lattice.cells.assign(change.cells.begin(), change.cells.end());
+  require_size(c.image(), "resampled to data.decathlon.spacing, sizes", c.lattice.cells, o.modalities,
+               o.limit);
+}
+
+PlacedCase look_at(const VolumeCase& files, const DecathlonDataOptions& o) {
+  const NiftiHeader image = read_nifti_header(files.channels[0]);
+  const int64_t channels = files.channels.size() == 1 ? image.volumes() : std::ssize(files.channels);
+  require<DataError>(channels == o.modalities, files.channels[0], ": must have ", o.modalities,
+                     " channels (data.decathlon.modalities), got ", channels);
+  require<DataError>(files.channels.size() == 1 || image.volumes() == 1, files.channels[0],
+                     ": must be one channel, as each of the ", files.channels.size(),
+                     " files of its case, got ", image.volumes());
+  require_size(files.channels[0], "sizes", image.shape, files.channels.size() == 1 ? 1 : channels, o.limit);
+  for (size_t c = 1; c < files.channels.size(); ++c) {
+    require_same_grid(image, files.channels[0], read_nifti_header(files.channels[c]), files.channels[c],
+                      "channel", o.check_geometry);
+  }
+  if (!files.mask.empty()) {
+    require_same_grid(image, files.channels[0], read_nifti_header(files.mask), files.mask, "mask",
+                      o.check_geometry);
+  }
+  PlacedCase placed{.files = files};
+  const NiftiAffine affine = affine_of(image);
+  placed.orientation = orientation_of(affine);
+  for (size_t d = 0; d < 3; ++d) {
+    placed.cells[d] = image.shape[static_cast<size_t>(placed.orientation.axis[d])];
+  }
+  placed.kept = placed.cells;
+  placed.spacing = canonical_spacing(image);
+  placed.axes = axis_codes(affine);
+  placed.doubt = doubt_of_sizes(image);
+  place(placed, o);
+  return placed;
+}
+
+/// All channels of a case as its files have them, (C, X, Y, Z) in canonical order.
+Tensor image_of(const PlacedCase& c, const Reading& reading) {
+  std::vector<Tensor> channels;
+  for (const std::string& file : c.files.channels) {
+    const Nifti image = read_nifti(file, reading.limit());
+    // By the first file's axes: check_geometry = false takes the others as they are.
+    channels.push_back(image_tensor(image, c.orientation));
+    require<DataError>(channels.back().isfinite().all().item<bool>(), file,
+                       ": values must be finite, some are not");
+  }
+  return channels.size() == 1 ? channels[0] : at::cat(channels);
+}
+
+/// The box of what is not 0 in any channel; all of it where everything is 0.
+void trim(PlacedCase& c, const Tensor& image, const DecathlonDataOptions& o) {
+  const Tensor there = image.ne(0).any(0);
+  for (int64_t d = 0; d < 3; ++d) {
+    const Tensor along = there.any(d == 0 ? 1 : 0).any(d == 2 ? 0 : 1).nonzero().squeeze(1);
+    if (along.numel() > 0) {
+      const auto at = static_cast<size_t>(d);
+      c.begin[at] = along.min().item<int64_t>();
+      c.kept[at] = along.max().item<int64_t>() + 1 - c.begin[at];
+    }
+  }
+  place(c, o);
+}
+
+Tensor in_box(Tensor t, const PlacedCase& c) {
+  for (int64_t d = 0; d < 3; ++d) {
+    const auto at = static_cast<size_t>(d);
+    t = t.narrow(t.dim() - 3 + d, c.begin[at], c.kept[at]);
+  }
+  return t.contiguous();
+}
+
+/// A case as models see it, but for channels that are normalised by the foreground of all training cases.
+Volume made_ready(const PlacedCase& c, const Reading& reading) {
+  const DecathlonDataOptions& o = reading.options;
+  Volume volume;
+  volume.image = in_box(image_of(c, reading), c);
+  if (!o.window.empty()) {
+    volume.image.clamp_(o.window[0], o.window[1]);
+  }
+  if (o.normalise) {
+    normalise_by_itself(volume.image, reading.counted);
+  }
+  volume.image = resampled(volume.image, c.change(), o.interpolation);
+  if (!c.files.mask.empty()) {
+    const Tensor mask =
+        mask_tensor(read_nifti(c.files.mask, reading.limit()), o.labels, c.orientation, c.files.mask);
+    volume.mask = resampled_classes(in_box(mask, c), o.classes, c.change());
+  }
+  return volume;
+}
+
+/// The same, once where a folder keeps it.
+Volume prepare(const PlacedCase& c, const Reading& reading) {
+  const PreparedFile file = reading.kept(c.files);
+  if (auto kept = file.load()) {
+    const auto cells = kept->image.sizes().slice(1);
+    if (kept->image.size(0) == reading.options.modalities && cells == at::IntArrayRef(c.lattice.cells) &&
+        kept->mask.defined() == !c.files.mask.empty()) {
+      return {kept->image, kept->mask};
+    }
+  }
+  const Volume volume = made_ready(c, reading);
+  file.save({volume.image, volume.mask, {c.begin, c.kept}});
+  return volume;
+}
+
+/// Lowest, highest, mean and deviation of channels by the foreground of the training cases: given, or counted when they
+/// are first asked for.
+class Intensities {
+ public:
+  using Values = std::vector<std::vector<double>>;
+  Intensities(std::shared_ptr<const Reading> reading, std::vector<PlacedCase> training)
+      : reading_(std::move(reading)),
+        training_(std::move(training)),
+        values_(reading_->options.intensities) {}
+
+  const Values& values() {
+    std::call_once(once_, [&] {
+      if (values_.empty() && reading_->by_foreground()) {
+        count();
+      }
+    });
+    return values_;
+  }
+
+ private:
+  void count() {
+    std::vector<std::vector<float>> seen;
+    for (const PlacedCase& c : training_) {
+      if (!c.files.mask.empty()) {
+        const Volume volume = prepare(c, *reading_);
+        see_foreground(volume.image, volume.mask, seen);
+      }
+    }
+    require<DataError>(
+        !seen.empty() && !seen[0].empty(), reading_->options.path,
+        ": channels that are normalised over the foreground need training cases with masks that "
+        "have some, or data.decathlon.intensities; data.decathlon.normalise_over = \"all\" needs "
+        "neither");
+    for (size_t c = 0; c < seen.size(); ++c) {
+      const bool counted = reading_->counted[c] == VoxelsCounted::foreground;
+      values_.push_back(counted ? foreground_intensities(std::move(seen[c])) : std::vector<double>());
+    }
+  }
+
+  std::once_flag once_;
+  std::shared_ptr<const Reading> reading_;
+  std::vector<PlacedCase> training_;
+  Values values_;
+};
+
+std::string lattice_text(const Lattice& lattice) {
+  const auto& s = lattice.spacing;
+  return text(shape_text(lattice.cells), " at ", s[0], " x ", s[1], " x ", s[2], " mm");
 }
 
 class Volumes : public Dataset {
  public:
-  /// `index` names channels and classes; null: nobody does.
-  Volumes(std::vector<VolumeCase> cases, const DecathlonDataOptions& options, const DecathlonIndex* index)
-      : cases_(std::move(cases)), options_(options), cache_(options.cache * kMebi) {
-    schema_ = declared_schema(options_);
-    if (index != nullptr) {
-      schema_.channel_names = index->modalities;
-      schema_.category_names["mask"] = index->labels;
+  Volumes(std::vector<PlacedCase> cases, std::shared_ptr<const Reading> reading,
+          std::shared_ptr<Intensities> intensities, const VolumeIndex& names)
+      : cases_(std::move(cases)),
+        reading_(std::move(reading)),
+        intensities_(std::move(intensities)),
+        cache_(reading_->options.cache * kMebi),
+        schema_(declared_schema(reading_->options)) {
+    schema_.channel_names = names.modalities;
+    if (!names.labels.empty()) {
+      schema_.category_names["mask"] = names.labels;
     }
     double tokens_of_all = 0;
     for (int64_t i = 0; i < size(); ++i) {
       tokens_of_all += static_cast<double>(tokens(i));
     }
     schema_.interface.typical_nodes = tokens_of_all / static_cast<double>(size());
-    if (cases_.front().files.label.empty()) {
+    if (cases_.front().files.mask.empty()) {
       schema_.labels.clear();
     }
   }
@@ -216,20 +356,21 @@ class Volumes : public Dataset {
     return cells[0] * cells[1] * cells[2];
   }
   Lattice lattice(int64_t index) const override { return cases_.at(index).lattice; }
-  std::string source(int64_t index) const override { return cases_.at(index).files.image; }
+  std::string source(int64_t index) const override { return cases_.at(index).image(); }
+  std::string name(int64_t index) const override { return cases_.at(index).files.name; }
   std::string axes(int64_t index) const override { return cases_.at(index).axes; }
   std::string doubt(int64_t index) const override { return cases_.at(index).doubt; }
 
   Batch batch(std::span<const int64_t> indices) const override {
     require(!indices.empty(), "decathlon: a batch must have at least one volume");
-    const VolumeCase& first = cases_.at(indices[0]);
+    const PlacedCase& first = cases_.at(indices[0]);
     std::vector<Tensor> images, masks;
     for (const int64_t i : indices) {
-      const VolumeCase& other = cases_.at(i);
-      require<DataError>(other.lattice.alike(first.lattice), other.files.image,
+      const PlacedCase& other = cases_.at(i);
+      require<DataError>(other.lattice.alike(first.lattice), other.image(),
                          ": volumes of one batch must have one size and spacing, ",
                          lattice_text(other.lattice), " is not ", lattice_text(first.lattice), " of ",
-                         first.files.image);
+                         first.image());
       const Volume volume = load(i);
       images.push_back(volume.image);
       if (volume.mask.defined()) {
@@ -244,57 +385,177 @@ class Volumes : public Dataset {
     return result;
   }
 
- private:
-  static std::string lattice_text(const Lattice& lattice) {
-    const auto& s = lattice.spacing;
-    return text(shape_text(lattice.cells), " at ", s[0], " x ", s[1], " x ", s[2], " mm");
+  CellPredictions as_in_file(int64_t index, CellPredictions given) const override {
+    const PlacedCase& c = cases_.at(index);
+    require(given.probabilities.dim() == 4 &&
+                given.probabilities.sizes().slice(1) == at::IntArrayRef(c.lattice.cells) &&
+                given.classes.sizes() == at::IntArrayRef(c.lattice.cells),
+            c.image(), ": predictions must be of sizes ", shape_text(c.lattice.cells), ", got ",
+            shape_text(given.classes.sizes()));
+    const GridChange there = c.change();
+    if (there.cells != c.kept || there.step != std::array<double, 3>{1, 1, 1}) {
+      resample_back(c, given);
+    }
+    if (c.kept != c.cells) {
+      fill_up(c, given);
+    }
+    if (reading_->options.labels != counted_numbers(reading_->options.classes)) {
+      given.classes = at::index_select(at::tensor(reading_->options.labels, at::kLong), 0,
+                                       given.classes.reshape({-1}).to(at::kLong))
+                          .view(given.classes.sizes());
+    }
+    return given;
   }
 
-  uint64_t limit() const { return static_cast<uint64_t>(options_.limit * kMebi) * kWidest; }
+  const DecathlonDataOptions& options() const { return reading_->options; }
+  const Intensities::Values& intensities() const { return intensities_->values(); }
+
+ private:
+  /// Probabilities onto the kept box of the file's grid, and from them the classes. A cell whose class is not its most
+  /// likely one, because it was changed after, counts as certain.
+  static void resample_back(const PlacedCase& c, CellPredictions& p) {
+    const Tensor certain = p.classes.ne(most_likely(p.probabilities));
+    Tensor shares = p.probabilities.to(at::kFloat);
+    if (certain.any().item<bool>()) {
+      std::vector<Tensor> all;
+      for (int64_t k = 0; k < shares.size(0); ++k) {
+        all.push_back(at::where(certain, (p.classes == k).to(at::kFloat), shares[k]));
+      }
+      shares = at::stack(all);
+    }
+    GridChange back{c.kept, {1, 1, 1}};
+    const GridChange there = c.change();
+    for (size_t d = 0; d < 3; ++d) {
+      back.step[d] = 1 / there.step[d];
+    }
+    p.probabilities = resampled(shares, back, Interpolation::linear);
+    p.classes = most_likely(p.probabilities);
+  }
+
+  /// Background around the kept box.
+  static void fill_up(const PlacedCase& c, CellPredictions& p) {
+    std::vector<int64_t> sizes(c.cells.begin(), c.cells.end());
+    const auto box = [&](Tensor t) {
+      for (int64_t d = 0; d < 3; ++d) {
+        const auto at = static_cast<size_t>(d);
+        t = t.narrow(t.dim() - 3 + d, c.begin[at], c.kept[at]);
+      }
+      return t;
+    };
+    const Tensor classes = at::zeros(sizes, p.classes.options());
+    box(classes).copy_(p.classes);
+    sizes.insert(sizes.begin(), p.probabilities.size(0));
+    const Tensor probabilities = at::zeros(sizes, p.probabilities.options());
+    probabilities[0].fill_(1);
+    box(probabilities).copy_(p.probabilities);
+    p = {classes, probabilities};
+  }
 
   Volume load(int64_t index) const {
     if (auto found = cache_.find(index)) {
       return *found;
     }
-    const DecathlonCase& files = cases_.at(index).files;
-    Volume volume;
-    const Nifti image = read_nifti(files.image, limit());
-    volume.image = image_tensor(image);
-    require<DataError>(volume.image.isfinite().all().item<bool>(), files.image,
-                       ": values must be finite, some are not");
-    if (options_.normalise) {
-      normalise(volume.image, options_.normalise_over);
-    }
-    if (!files.label.empty()) {
-      volume.mask = mask_tensor(read_nifti(files.label, limit()), options_.classes,
-                                orientation_of(affine_of(image.header)), files.label);
+    Volume volume = prepare(cases_.at(index), *reading_);
+    if (reading_->by_foreground()) {
+      normalise_by_foreground(volume.image, intensities_->values());
     }
     cache_.keep(index, volume);
     return volume;
   }
 
-  std::vector<VolumeCase> cases_;
-  DecathlonDataOptions options_;
+  std::vector<PlacedCase> cases_;
+  std::shared_ptr<const Reading> reading_;
+  std::shared_ptr<Intensities> intensities_;
   mutable VolumeCache cache_;
   Schema schema_;
 };
 
-std::vector<std::string> volumes_in(const std::string& folder) {
-  std::vector<std::string> result;
-  std::error_code failure;
-  for (const auto& entry : fs::directory_iterator(folder, failure)) {
-    const std::string name = entry.path().filename().string();
-    if (is_nifti(name) && !name.starts_with(".") && entry.is_regular_file()) {
-      result.push_back(entry.path().string());
+/// The options of volumes: ConfigError unless those that are lists are what they must be.
+void require_options(const DecathlonDataOptions& o) {
+  const std::string table = text(o.path, ": data.decathlon.");
+  require<ConfigError>(o.spacing.empty() || o.spacing.size() == 3, table,
+                       "spacing must be three numbers, mm along each axis, or [], got ", o.spacing.size());
+  require<ConfigError>(o.window.empty() || (o.window.size() == 2 && o.window[0] < o.window[1]), table,
+                       "window must be two numbers that ascend, or [], got ", o.window.size(), " numbers");
+  require<ConfigError>(
+      o.labels.empty() ||
+          (o.labels[0] == 0 && std::ranges::adjacent_find(o.labels, std::greater_equal()) == o.labels.end()),
+      table, "labels must ascend from 0, the background");
+  require<ConfigError>(o.labels.empty() || o.classes == 0 || std::ssize(o.labels) == o.classes, table,
+                       "labels must be as many as the ", o.classes, " classes, got ", o.labels.size());
+  require<ConfigError>(
+      o.intensities.empty() || o.modalities == 0 || std::ssize(o.intensities) == o.modalities, table,
+      "intensities must be a list for each of the ", o.modalities, " channels, got ", o.intensities.size());
+  for (const auto& of : o.intensities) {
+    require<ConfigError>(of.empty() || (of.size() == 4 && of[0] <= of[1] && of[3] >= 0), table,
+                         "intensities must be [lowest, highest, mean, deviation] or [] for each channel");
+  }
+}
+
+/// Normalised over the foreground, a channel needs intensities of its own where some are given.
+void require_intensities(const Reading& reading) {
+  const auto& given = reading.options.intensities;
+  for (size_t c = 0; c < given.size(); ++c) {
+    const bool wanted = reading.counted.at(c) == VoxelsCounted::foreground;
+    require<ConfigError>(given[c].empty() != wanted, reading.options.path,
+                         ": data.decathlon.intensities: channel ", c + 1, wanted ? " is" : " is not",
+                         " normalised over the foreground and must have ", wanted ? "four numbers" : "none");
+  }
+}
+
+std::shared_ptr<const Reading> reading_of(const DecathlonDataOptions& o,
+                                          const std::vector<std::string>& names) {
+  auto reading = std::make_shared<Reading>(o, counted_of_channels(o.normalise_over, names, o.modalities));
+  if (o.normalise) {
+    require_intensities(*reading);
+  }
+  return reading;
+}
+
+/// The box of a case: as it was kept, else by a look at all of its voxels.
+void find_box(PlacedCase& c, const Reading& reading) {
+  const auto kept = reading.kept(c.files).load_box();
+  bool fits = kept.has_value();
+  for (size_t d = 0; fits && d < 3; ++d) {
+    fits = kept->begin[d] >= 0 && kept->kept[d] > 0 && kept->begin[d] <= c.cells[d] - kept->kept[d];
+  }
+  if (fits) {
+    c.begin = kept->begin;
+    c.kept = kept->kept;
+    place(c, reading.options);
+  } else {
+    trim(c, image_of(c, reading), reading.options);
+  }
+}
+
+std::vector<PlacedCase> look_at_all(const std::vector<VolumeCase>& cases, const Reading& reading) {
+  std::vector<PlacedCase> placed;
+  for (const VolumeCase& files : cases) {
+    placed.push_back(look_at(files, reading.options));
+    if (reading.options.trim) {
+      find_box(placed.back(), reading);
     }
   }
-  std::sort(result.begin(), result.end());
-  return result;
+  return placed;
+}
+
+/// Takes those cases out whose headers are refused, and adds why to `faults`.
+void take_out_faulty(std::vector<VolumeCase>& cases, const DecathlonDataOptions& o,
+                     std::vector<std::string>& faults) {
+  std::erase_if(cases, [&](const VolumeCase& c) {
+    try {
+      look_at(c, o);
+      return false;
+    } catch (const DataError& error) {
+      faults.emplace_back(error.what());
+      return true;
+    }
+  });
 }
 
 /// The dataset.json in the folder of the files or in the one above it (imagesTr/..) that names one of them: what
-/// their channels are called. Nothing where there is none; one that is not Decathlon's names nothing.
-std::optional<DecathlonIndex> index_around(const std::vector<std::string>& files) {
+/// their channels are called. Nothing where there is none, or none that can be read.
+std::optional<VolumeIndex> index_around(const std::vector<std::string>& files) {
   std::error_code error;
   const auto place = [&](const std::string& path) { return fs::weakly_canonical(path, error).string(); };
   std::set<std::string> wanted;
@@ -303,18 +564,18 @@ std::optional<DecathlonIndex> index_around(const std::vector<std::string>& files
   }
   const fs::path own = fs::absolute(files.front(), error).lexically_normal().parent_path();
   for (const fs::path& folder : {own, own.parent_path()}) {
-    if (!is_decathlon_folder(folder.string())) {
+    if (!fs::is_regular_file(folder / "dataset.json")) {
       continue;
     }
-    std::optional<DecathlonIndex> index;
+    std::optional<VolumeIndex> index;
     try {
-      index = read_decathlon(folder.string());
+      index = read_volume_index(folder.string());
     } catch (const DataError&) {
       continue;
     }
     for (const auto* cases : {&index->training, &index->test}) {
-      for (const auto& files_of_case : *cases) {
-        if (wanted.contains(place(files_of_case.image))) {
+      for (const VolumeCase& c : *cases) {
+        if (std::ranges::any_of(c.channels, [&](const auto& file) { return wanted.contains(place(file)); })) {
           return index;
         }
       }
@@ -323,7 +584,102 @@ std::optional<DecathlonIndex> index_around(const std::vector<std::string>& files
   return {};
 }
 
+/// Fills in what the index says, and refuses options that contradict it.
+void complete(DecathlonDataOptions& o, VolumeIndex& index) {
+  const std::string json = (fs::path(o.path) / "dataset.json").string(),
+                    where = fs::is_regular_file(json) ? json : o.path;
+  const auto same = [&](int64_t& wanted, size_t found, const char* what) {
+    wanted = wanted > 0 ? wanted : static_cast<int64_t>(found);
+    require<DataError>(found == 0 || wanted == static_cast<int64_t>(found), where, ": data.decathlon.", what,
+                       " must be ", found, ", those it names, got ", wanted);
+  };
+  same(o.modalities, index.modalities.size(), "modalities");
+  same(o.classes, index.numbers.size(), "classes");
+  const auto& some = index.training.empty() ? index.test : index.training;
+  if (o.modalities == 0) {
+    o.modalities = read_nifti_header(some.at(0).channels[0]).volumes();
+  }
+  if (o.classes == 0) {  // only the masks say it
+    index.numbers = o.labels.empty() ? numbers_in_masks(some) : o.labels;
+    o.classes = std::ssize(index.numbers);
+  }
+  require<DataError>(o.labels.empty() || index.numbers.empty() || o.labels == index.numbers, where,
+                     ": data.decathlon.labels must be the numbers that it names, or []");
+  o.labels = !o.labels.empty()        ? o.labels
+             : !index.numbers.empty() ? index.numbers
+                                      : counted_numbers(o.classes);
+}
+
+/// The set; with `faults` without the cases whose headers are refused.
+Splits open_cases(const DecathlonDataOptions& options, const Folds& folds, std::vector<std::string>* faults) {
+  require<DataError>(fs::is_directory(options.path), options.path,
+                     ": there is no such folder; make one with `weyl data make phantoms --out ", options.path,
+                     "`");
+  require<DataError>(
+      is_volume_set(options.path), options.path,
+      ": holds no dataset.json, no images/ beside labels/ or masks/, and no folder a case; make a "
+      "set with `weyl data make phantoms --out ",
+      options.path, "`");
+  require_options(options);
+  VolumeIndex index = read_volume_index(options.path);
+  DecathlonDataOptions o = options;
+  complete(o, index);
+  const auto reading = reading_of(o, index.modalities);
+  if (faults != nullptr) {
+    take_out_faulty(index.training, o, *faults);
+    take_out_faulty(index.test, o, *faults);
+    require<DataError>(!index.training.empty() || !index.test.empty(), options.path, ": no case can be read");
+  }
+  std::vector<VolumeCase> cases = index.training;
+  for (const VolumeCase& c : index.test) {
+    if (!c.mask.empty()) {
+      cases.push_back(c);
+    }
+  }
+  const bool labelled = !cases.empty();
+  const auto placed = look_at_all(labelled ? cases : index.test, *reading);
+  SplitIndices parts;
+  if (labelled) {
+    parts = split_cases(o, folds, cases, std::ssize(index.training));
+  } else {
+    parts.test = parts_in_order(std::ssize(placed), {std::ssize(placed)})[0];
+  }
+  const auto chosen = [&](const std::vector<int64_t>& which) {
+    std::vector<PlacedCase> some;
+    for (const int64_t i : which) {
+      some.push_back(placed[static_cast<size_t>(i)]);
+    }
+    return some;
+  };
+  const auto intensities = std::make_shared<Intensities>(reading, chosen(parts.train));
+  const auto set = [&](const std::vector<int64_t>& which) -> std::shared_ptr<const Dataset> {
+    return which.empty() ? nullptr : std::make_shared<Volumes>(chosen(which), reading, intensities, index);
+  };
+  return {set(parts.train), set(parts.valid), set(parts.test)};
+}
+
 }  // namespace
+
+std::vector<int64_t> numbers_in_masks(const std::vector<VolumeCase>& cases) {
+  std::set<int64_t> found{0};
+  for (const VolumeCase& c : cases) {
+    if (c.mask.empty()) {
+      continue;
+    }
+    const std::vector<float> values = values_of(read_nifti(c.mask));
+    float last = 0;
+    for (const float x : values) {
+      if (x != last) {
+        require<DataError>(x >= 0 && x <= 65535 && x == std::floor(x), c.mask,
+                           ": labels must be whole numbers 0 .. 65535, got ", x);
+        found.insert(static_cast<int64_t>(x));
+        require<DataError>(found.size() <= 256, c.mask, ": masks must have at most 256 labels, got more");
+        last = x;
+      }
+    }
+  }
+  return {found.begin(), found.end()};
+}
 
 Schema declared_schema(const DecathlonDataOptions& o) {
   Schema schema;
@@ -334,68 +690,58 @@ Schema declared_schema(const DecathlonDataOptions& o) {
   return schema;
 }
 
-bool is_decathlon_folder(const std::string& path) {
-  return fs::is_regular_file(fs::path(path) / "dataset.json");
-}
-
 bool is_volume_folder(const std::string& path) {
-  return !is_decathlon_folder(path) && !volumes_in(path).empty();
+  return !is_volume_set(path) && !volumes_in(path).empty();
 }
 
-Splits open_set(const DecathlonDataOptions& options) {
-  require<DataError>(fs::is_directory(options.path), options.path,
-                     ": there is no such folder; make one with `weyl data make phantoms --out ", options.path,
-                     "`");
-  require<DataError>(is_decathlon_folder(options.path), options.path,
-                     ": holds no dataset.json; make a set with `weyl data make phantoms --out ", options.path,
-                     "`");
-  const DecathlonIndex index = read_decathlon(options.path);
-  DecathlonDataOptions o = options;
-  const std::string where = (fs::path(o.path) / "dataset.json").string();
-  const auto same = [&](int64_t& wanted, size_t found, const char* what) {
-    wanted = wanted > 0 ? wanted : static_cast<int64_t>(found);
-    require<DataError>(wanted == static_cast<int64_t>(found), where, ": data.decathlon.", what, " must be ",
-                       found, ", those it names, got ", wanted);
-  };
-  same(o.modalities, index.modalities.size(), "modalities");
-  same(o.classes, index.labels.size(), "classes");
-  const bool labelled = !index.training.empty();
-  std::vector<VolumeCase> cases;
-  for (const auto& files : labelled ? index.training : index.test) {
-    cases.push_back(look_at(files, o));
+Splits open_set(const DecathlonDataOptions& options, const Folds& folds) {
+  return open_cases(options, folds, nullptr);
+}
+
+Splits open_sound_cases(const DecathlonDataOptions& options, std::vector<std::string>& faults) {
+  return open_cases(options, {}, &faults);
+}
+
+DecathlonDataOptions as_opened(DecathlonDataOptions options, const Dataset& train) {
+  const auto* volumes = dynamic_cast<const Volumes*>(&train);
+  if (volumes == nullptr) {
+    return options;
   }
-  const auto set = [&](std::vector<VolumeCase> part) -> std::shared_ptr<const Dataset> {
-    return part.empty() ? nullptr : std::make_shared<Volumes>(std::move(part), o, &index);
-  };
-  if (!labelled) {
-    return {nullptr, nullptr, set(std::move(cases))};
-  }
-  const auto size = static_cast<int64_t>(cases.size());
-  const auto counts = part_counts(size, o.fractions, {o.train, o.valid, o.test}, o.path + ": data.decathlon");
-  auto drawn = draw_parts(size, {counts.train, counts.valid, counts.test}, o.seed, "decathlon split");
-  std::array<std::vector<VolumeCase>, 3> parts;
-  for (size_t p = 0; p < 3; ++p) {
-    std::sort(drawn[p].begin(), drawn[p].end());
-    for (const int64_t i : drawn[p]) {
-      parts[p].push_back(cases[i]);
-    }
-  }
-  return {set(std::move(parts[0])), set(std::move(parts[1])), set(std::move(parts[2]))};
+  const auto& labels = volumes->options().labels;
+  options.labels = labels == counted_numbers(std::ssize(labels)) ? options.labels : labels;
+  options.intensities = options.normalise ? volumes->intensities() : options.intensities;
+  return options;
 }
 
 std::shared_ptr<const Dataset> open_volume_files(const std::string& path,
                                                  const DecathlonDataOptions& options) {
   const auto files = fs::is_directory(path) ? volumes_in(path) : std::vector<std::string>{path};
   require<DataError>(!files.empty(), path, ": holds no .nii or .nii.gz file");
+  require_options(options);
   DecathlonDataOptions o = options;
-  o.modalities = o.modalities > 0 ? o.modalities : read_nifti_header(files[0]).volumes();
+  const auto around = index_around(files);
+  VolumeIndex names = around.value_or(VolumeIndex{});
+  const auto channels = o.modalities > 0 ? o.modalities : std::ssize(names.modalities);
   std::vector<VolumeCase> cases;
-  for (const auto& file : files) {
-    cases.push_back(look_at({file, ""}, o));
+  if ((channels > 1 || !names.modalities.empty()) && are_by_channel(files, channels)) {
+    cases = cases_by_channel(files, channels);
+  } else {
+    for (const std::string& file : files) {
+      cases.push_back({"", {file}, ""});
+    }
   }
-  const auto index = index_around(files);
-  const bool fits = index && std::ssize(index->modalities) == o.modalities;
-  return std::make_shared<Volumes>(std::move(cases), o, fits ? &*index : nullptr);
+  if (o.modalities == 0) {
+    o.modalities = cases[0].channels.size() > 1 ? std::ssize(cases[0].channels)
+                                                : read_nifti_header(cases[0].channels[0]).volumes();
+  }
+  const bool fits = std::ssize(names.modalities) == o.modalities;
+  names = fits ? names : VolumeIndex{};
+  if (o.labels.empty()) {
+    o.labels = std::ssize(names.numbers) == o.classes ? names.numbers : counted_numbers(o.classes);
+  }
+  const auto reading = reading_of(o, names.modalities);
+  return std::make_shared<Volumes>(look_at_all(cases, *reading), reading,
+                                   std::make_shared<Intensities>(reading, std::vector<PlacedCase>()), names);
 }
 
 }  // namespace weyl

@@ -11,6 +11,7 @@
 #include "weyl/carriers/dataset.h"
 #include "weyl/core/segments.h"
 #include "weyl/data/volumes/options.h"
+#include "weyl/data/volumes/volume_index.h"
 
 namespace weyl {
 
@@ -35,14 +36,21 @@ class VolumeCache {
   std::map<int64_t, std::list<std::pair<int64_t, Volume>>::iterator> by_index_;
 };
 
-/// Volumes without masks: one file, or the .nii and .nii.gz files of a folder in the order of their names.
-/// `modalities` 0: as many as the first file has. Their channels have names where a dataset.json beside them or in the
-/// folder above lists them.
+/// Volumes without masks: one file, or the .nii and .nii.gz files of a folder in the order of their names. Files whose
+/// names end in _0000 and on are the channels of one case where there are `modalities` of each, or as many as a
+/// dataset.json says. `modalities` 0: as many as that, or as the first file has. Channels have names where a dataset.json
+/// beside them or in the folder above lists them.
 std::shared_ptr<const Dataset> open_volume_files(const std::string& path,
                                                  const DecathlonDataOptions& options);
 
-/// Whether a folder has a dataset.json, and whether it has volumes without one.
-bool is_decathlon_folder(const std::string& path);
+/// open_set without the cases whose headers are refused, each with a line in `faults`. DataError: nothing is left, or it is
+/// not a case that is wrong.
+Splits open_sound_cases(const DecathlonDataOptions& options, std::vector<std::string>& faults);
+
+/// The numbers that the masks of cases have, and 0. DataError: one that is no whole number 0 .. 65535, more than 256.
+std::vector<int64_t> numbers_in_masks(const std::vector<VolumeCase>& cases);
+
+/// Whether a folder has volumes, and is no set of them (is_volume_set).
 bool is_volume_folder(const std::string& path);
 
 }  // namespace weyl

@@ -1,28 +1,239 @@
 // Volumes, as `weyl config new` sees them.
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <memory>
 
 #include "weyl/core/check.h"
+#include "weyl/core/quantile.h"
 #include "weyl/data/base/draft.h"
 #include "weyl/data/base/sample_checks.h"
-#include "weyl/data/volumes/decathlon_index.h"
 #include "weyl/data/volumes/files.h"
+#include "weyl/data/volumes/intensities.h"
+#include "weyl/data/volumes/nifti.h"
 #include "weyl/data/volumes/options.h"
+#include "weyl/data/volumes/resample.h"
+#include "weyl/data/volumes/volume_index.h"
 
 namespace weyl {
 
 namespace {
 
-/// The fewest and the most voxels along each axis, of all training volumes.
-void measure_volumes(FoundData& found, const Dataset& train) {
+using Sides = std::array<double, 3>;
+
+/// The volumes of the training split as their files have them.
+struct FoundVolumes {
+  std::vector<Lattice> lattices;
+  Sides median{};     // spacing along each axis
+  bool alike = true;  // all have one spacing
+};
+
+FoundVolumes look_at_volumes(const Dataset& train) {
+  FoundVolumes found;
+  std::array<std::vector<double>, 3> along;
   for (int64_t i = 0; i < train.size(); ++i) {
-    const std::vector<int64_t> cells = train.lattice(i).cells;
-    if (i == 0) {
-      found.cells = found.most_cells = cells;
+    found.lattices.push_back(train.lattice(i));
+    const auto& spacing = found.lattices.back().spacing;
+    found.alike = found.alike && same_spacing(spacing, found.lattices[0].spacing);
+    for (size_t d = 0; d < 3; ++d) {
+      along[d].push_back(spacing[d]);
     }
-    for (size_t d = 0; d < cells.size(); ++d) {
-      found.cells[d] = std::min(found.cells[d], cells[d]);
-      found.most_cells[d] = std::max(found.most_cells[d], cells[d]);
+  }
+  for (size_t d = 0; d < 3; ++d) {
+    found.median[d] = median(along[d]);
+  }
+  return found;
+}
+
+/// Three digits, which is more than headers are known by.
+double rounded_spacing(double x) {
+  const double unit = std::pow(10, std::floor(std::log10(x)) - 2);
+  return unit < 1 ? std::round(x / unit) / std::round(1 / unit) : std::round(x / unit) * unit;
+}
+
+std::string by(const Sides& s) {
+  return text(rounded_spacing(s[0]), " x ", rounded_spacing(s[1]), " x ", rounded_spacing(s[2]));
+}
+
+bool is_isotropic(const Sides& s) {
+  constexpr double kAlike = 1.05;
+  return std::ranges::max(s) <= kAlike * std::ranges::min(s);
+}
+
+/// A spacing that all volumes are brought to, and why; no numbers: each keeps its own.
+struct PlannedSpacing {
+  std::vector<double> spacing;
+  std::string why;
+};
+
+PlannedSpacing plan_spacing(const FoundVolumes& found, const std::string& system) {
+  const bool turns = system == "steerable";
+  if (turns && !is_isotropic(found.median)) {
+    const double side = rounded_spacing(std::cbrt(found.median[0] * found.median[1] * found.median[2]));
+    return {
+        {side, side, side},
+        text(
+            "mm: as many voxels as at the median spacing, ", by(found.median),
+            ", but the same along each axis, because the net's rotations are of millimetres only on such a grid")};
+  }
+  if (found.alike) {
+    return {};
+  }
+  const Sides& m = found.median;
+  return {{rounded_spacing(m[0]), rounded_spacing(m[1]), rounded_spacing(m[2])},
+          "mm: the median of the training volumes, whose spacings differ"};
+}
+
+/// The fewest and the most voxels along each axis, of all training volumes at the planned spacing.
+void measure(FoundData& to, const FoundVolumes& found, const std::vector<double>& spacing) {
+  for (size_t i = 0; i < found.lattices.size(); ++i) {
+    const Lattice& own = found.lattices[i];
+    std::array<int64_t, 3> cells{own.cells[0], own.cells[1], own.cells[2]};
+    if (!spacing.empty()) {
+      cells = change_of_spacing(cells, own.spacing, {spacing[0], spacing[1], spacing[2]}).cells;
+    }
+    if (i == 0) {
+      to.cells = to.most_cells = {cells.begin(), cells.end()};
+      to.mean_tokens = 0;
+      to.most_tokens = 0;
+    }
+    int64_t tokens = 1;
+    for (size_t d = 0; d < 3; ++d) {
+      to.cells[d] = std::min(to.cells[d], cells[d]);
+      to.most_cells[d] = std::max(to.most_cells[d], cells[d]);
+      tokens *= cells[d];
+    }
+    to.mean_tokens += static_cast<double>(tokens) / static_cast<double>(found.lattices.size());
+    to.most_tokens = std::max(to.most_tokens, tokens);
+  }
+}
+
+constexpr int64_t whole_voxels = 64 * 64 * 64;  // that a plain net learns from at once: a gigabyte or so of memory
+constexpr int64_t crop_voxels = 45 * 45 * 45;   // of a crop, else
+
+/// Of a plain net, whose crops may have any size: as many voxels as a cube of 45, with sides as the volumes' are.
+std::vector<int64_t> shaped_crop(const std::vector<int64_t>& cells) {
+  std::vector<int64_t> crop = cells;
+  const auto volume = [&] { return crop[0] * crop[1] * crop[2]; };
+  while (volume() > crop_voxels) {
+    auto longest = std::ranges::max_element(crop);
+    *longest = std::max<int64_t>(1, *longest - std::max<int64_t>(1, *longest / 50));
+  }
+  return crop;
+}
+
+/// Stages of a U-Net on cells of a spacing, as nnU-Net plans them: an axis is halved while its halves have four cells or
+/// more and its spacing stays below twice the finest of such axes; kernels reach along an axis once its spacing is below
+/// twice the finest of all.
+std::string stages_of(std::vector<int64_t> cells, Sides spacing) {
+  constexpr size_t kMostStages = 6;
+  constexpr int64_t kLeastCells = 4;
+  const auto list = [](const std::vector<int64_t>& n) {
+    const bool same = std::ranges::count(n, n[0]) == std::ssize(n);
+    return TomlText(same ? std::vector<int64_t>{n[0]} : n).text;
+  };
+  std::string stages;
+  std::vector<int64_t> kernel(3, 1);
+  for (size_t s = 0; s < kMostStages; ++s) {
+    std::vector<int64_t> stride(3, 1);
+    double finest = INFINITY;
+    for (size_t d = 0; d < 3; ++d) {
+      finest = cells[d] >= 2 * kLeastCells ? std::min(finest, spacing[d]) : finest;
+    }
+    if (s > 0 && std::isinf(finest)) {
+      break;
+    }
+    for (size_t d = 0; d < 3; ++d) {
+      stride[d] = s > 0 && cells[d] >= 2 * kLeastCells && spacing[d] < 2 * finest ? 2 : 1;
+      cells[d] = (cells[d] + stride[d] - 1) / stride[d];
+      spacing[d] *= static_cast<double>(stride[d]);
+    }
+    for (size_t d = 0; d < 3; ++d) {
+      kernel[d] = kernel[d] == 3 || spacing[d] < 2 * std::ranges::min(spacing) ? 3 : 1;
+    }
+    stages += text(s == 0 ? "[{ " : ", { ", "kernel = ", list(kernel), ", stride = ", list(stride), " }");
+  }
+  return stages + "]";
+}
+
+/// Sizes at the planned spacing, and the crop.
+void plan(FoundData& data, const FoundVolumes& volumes, const std::string& system) {
+  measure(data, volumes, plan_spacing(volumes, system).spacing);
+  if (system == "unet") {
+    if (data.most_tokens > whole_voxels) {
+      data.crop = shaped_crop(data.cells);
+      data.why_crop = text(
+          "of at most ", data.most_tokens,
+          " voxels, too many to learn from at once; as many as 45 x 45 x 45, with the sides that volumes have");
+    }
+  } else {
+    data.crop = crop_of(data.cells, data.most_cells);
+    data.why_crop =
+        "the volumes are too large to learn from whole; 45 voxels along each axis are a size that the recipe's net turns exactly";
+  }
+}
+
+void write_labels(ConfigDraft& draft, const VolumeIndex& index, const std::vector<int64_t>& numbers) {
+  const bool named = !index.numbers.empty();
+  draft.set("classes", std::ssize(numbers),
+            named ? "as dataset.json has them, with the background" : "the numbers that the masks have");
+  bool counted = true;
+  for (size_t k = 0; k < numbers.size(); ++k) {
+    counted = counted && numbers[k] == static_cast<int64_t>(k);
+  }
+  if (!counted) {
+    draft.set("labels", numbers,
+              text("the numbers of the classes in ", named ? "dataset.json" : "the masks",
+                   "; predictions have them too"));
+  }
+}
+
+void write_normalising(ConfigDraft& draft, const std::vector<std::string>& names, int64_t modalities) {
+  const auto counted = counted_of_channels(VoxelsCounted::modality, names, modalities);
+  const auto ct = std::ranges::count(counted, VoxelsCounted::foreground);
+  draft.set(
+      "normalise_over", "modality",
+      ct == 0
+          ? "no channel is called CT: each is brought to mean 0 and deviation 1 over its voxels that are not 0"
+          : text(
+                ct == modalities ? "the channel is called CT" : text(ct, " of the channels are called CT"),
+                ": cut off at the percentiles 0.5 and 99.5 of the training cases' foreground, and shifted and "
+                "scaled by its mean and deviation"));
+}
+
+void write_regions(ConfigDraft& draft, const std::vector<VolumeRegion>& regions) {
+  std::string list;
+  for (const VolumeRegion& region : regions) {
+    list += text(list.empty() ? "[" : ", ", "{ name = ", TomlText(region.name).text,
+                 ", labels = ", TomlText(region.classes).text, " }");
+  }
+  if (!list.empty()) {
+    draft.set("regions", TomlText::raw(list + "]"),
+              "the region labels of dataset.json, by the places of their classes");
+  }
+}
+
+/// How the labelled cases are split: by fractions, but for few of them.
+void split_few(DecathlonDataOptions& options, int64_t labelled, bool own_test) {
+  if (labelled > 0 && labelled < (own_test ? 2 : 3)) {  // for training, then for validation
+    options.fractions = labelled == 1 ? std::vector{1.0, 0.0, 0.0} : std::vector{0.5, 0.5, 0.0};
+  } else if (labelled < 10) {  // fractions of so few leave a split without any
+    options.valid = 1;
+    options.test = own_test ? 0 : 1;
+    options.train = std::max<int64_t>(1, labelled - options.valid - options.test);
+  }
+}
+
+void write_split(ConfigDraft& draft, const DecathlonDataOptions& options, int64_t labelled) {
+  if (labelled < 10 && options.train == 0) {
+    draft.set("fractions", options.fractions,
+              text("of the ", labelled, labelled == 1 ? " labelled case" : " labelled cases",
+                   ": far too few for a model, and none is left for a test"));
+  } else if (labelled < 10) {
+    draft.set("train", options.train, text("of the ", labelled, " labelled cases; few for a model"));
+    draft.set("valid", options.valid);
+    if (options.test > 0) {
+      draft.set("test", options.test);
     }
   }
 }
@@ -33,48 +244,70 @@ FoundData VolumeFiles::draft(const std::string& path) {
   if (!lays_out(path)) {
     return {};
   }
-  const DecathlonIndex index = read_decathlon(path);
-  const auto modalities = std::ssize(index.modalities), classes = std::ssize(index.labels);
-  DecathlonDataOptions options{.path = path, .modalities = modalities, .classes = classes};
+  const VolumeIndex index = read_volume_index(path);
+  DecathlonDataOptions options{.path = path, .modalities = 0, .classes = 0, .normalise = false};
   const auto labelled = std::ssize(index.training);
-  if (labelled > 0 && labelled < 3) {  // for training, then for validation
-    options.fractions = labelled == 1 ? std::vector{1.0, 0.0, 0.0} : std::vector{0.5, 0.5, 0.0};
-  } else if (labelled < 10) {  // fractions of so few leave a split without any
-    options.valid = options.test = 1;
-    options.train = std::max<int64_t>(1, labelled - 2);
-  }
+  const bool own_test = std::ranges::any_of(index.test, [](const VolumeCase& c) { return !c.mask.empty(); });
+  split_few(options, labelled, own_test);
   const Splits splits = open_set(options);
   FoundData found;
   found.family = FoundData::Family::volumes;
   count_samples(found, splits, path);
-  measure_volumes(found, *splits.train);
+  const Schema& schema = splits.train->schema();
+  const int64_t modalities = schema.interface.features[0].channels;
+  const std::vector<int64_t> gaps = as_opened(options, *splits.train).labels;
+  const std::vector<int64_t> numbers = gaps.empty() ? counted_numbers(schema.labels.at(0).categories) : gaps;
+  const auto volumes = std::make_shared<const FoundVolumes>(look_at_volumes(*splits.train));
+  measure(found, *volumes, {});
   const auto size = [](const std::vector<int64_t>& n) { return text(n[0], " x ", n[1], " x ", n[2]); };
-  found.what = text(found.samples, " training volumes of ", size(found.cells),
-                    found.most_cells == found.cells ? "" : text(" to ", size(found.most_cells)), " voxels");
+  found.what = text(
+      found.samples, " training volumes of ", size(found.cells),
+      found.most_cells == found.cells ? "" : text(" to ", size(found.most_cells)), " voxels, ",
+      volumes->alike ? text("all of ", by(volumes->median)) : text("at the median of ", by(volumes->median)),
+      " mm");
   if (const std::string spacings = warning_about_spacings(*splits.train); !spacings.empty()) {
     found.warnings.push_back(text(path, ": ", spacings));
   }
   found.tasks = {{"segmentation", "masks"}};
-  found.write_data = [=](ConfigDraft& draft, const std::string&, const std::string&) {
-    write_set(draft, "decathlon", path, "a folder with dataset.json");
-    draft.set("modalities", modalities, "as dataset.json has them");
-    draft.set("classes", classes, "as dataset.json has them, with the background");
-    draft.set("normalise_over", "nonzero", "voxels that mean and deviation are taken over; \"all\" for CT");
-    if (options.train == 0 && labelled < 10) {
-      draft.set("fractions", options.fractions,
-                text("of the ", labelled, labelled == 1 ? " labelled case" : " labelled cases",
-                     ": far too few for a model, and none is left for a test"));
-    } else if (labelled < 10) {
-      draft.set("train", options.train, text("of the ", labelled, " labelled cases; few for a model"));
-      draft.set("valid", options.valid);
-      draft.set("test", options.test);
+  found.plan = [volumes](FoundData& data, const std::string&, const std::string& system) {
+    plan(data, *volumes, system);
+  };
+  found.write_stages = [volumes](ConfigDraft& draft, const FoundData& data, const std::string& system) {
+    if (system != "unet") {
+      return;
+    }
+    const PlannedSpacing planned = plan_spacing(*volumes, system);
+    Sides spacing = volumes->median;
+    std::ranges::copy(planned.spacing, spacing.begin());
+    const auto& cells = data.crop.empty() ? data.cells : data.crop;
+    draft.set(
+        "stages", TomlText::raw(stages_of(cells, spacing)),
+        text("for ", cells[0], " x ", cells[1], " x ", cells[2], " voxels of ", by(spacing),
+             " mm: an axis is halved while four voxels are left and it is not coarser than the others"));
+    draft.set("base", 8, "channels at the full resolution, doubled with each stage; nnU-Net takes 32");
+  };
+  const bool has_folds = !read_volume_folds(path).empty();
+  found.write_data = [=](ConfigDraft& draft, const std::string&, const std::string& system) {
+    write_set(draft, "decathlon", path, "a folder of volumes with masks");
+    draft.set("modalities", modalities,
+              index.modalities.empty() ? "as the first image has" : "as the folder has them");
+    write_labels(draft, index, numbers);
+    if (const PlannedSpacing planned = plan_spacing(*volumes, system); !planned.spacing.empty()) {
+      draft.set("spacing", planned.spacing, planned.why);
+    }
+    write_normalising(draft, index.modalities, modalities);
+    write_split(draft, options, labelled);
+    if (has_folds) {
+      draft.remark("splits_final.json has folds: data.folds, as many, and data.fold train on one of them.");
     }
   };
-  found.write_task = [=, cells = found.cells, most = found.most_cells](
-                         ConfigDraft& draft, const std::string& task, const std::string&) {
-    write_classes(draft, task, {classes, index.labels});
-    if (needs_crop(most)) {
-      draft.set("window", TomlText::raw(text("{ size = ", TomlText(crop_of(cells)).text, " }")),
+  found.write_task = [=](ConfigDraft& draft, const std::string& task, const std::string& system) {
+    write_classes(draft, task, {std::ssize(numbers), index.labels});
+    write_regions(draft, index.regions);
+    FoundData planned;
+    plan(planned, *volumes, system);
+    if (!planned.crop.empty()) {
+      draft.set("window", TomlText::raw(text("{ size = ", TomlText(planned.crop).text, " }")),
                 "voxels that are predicted at a time, as many as train.crop");
     }
   };

@@ -3,9 +3,9 @@
 
 #include "weyl/data/base/open_request.h"
 #include "weyl/data/volumes/decathlon.h"
-#include "weyl/data/volumes/decathlon_index.h"
 #include "weyl/data/volumes/files.h"
 #include "weyl/data/volumes/nifti.h"
+#include "weyl/data/volumes/volume_index.h"
 
 namespace weyl {
 namespace {
@@ -25,22 +25,37 @@ std::shared_ptr<const Dataset> VolumeFiles::open(const OpenRequest& request) {
   if (!chosen) {
     const Interface* interface = request.interface;
     o.modalities = interface && interface->features.size() == 1 ? interface->features[0].channels : 0;
-    o.limit = request.values == Values::any ? kAnySize : o.limit;
+    if (request.values == Values::any) {
+      o.limit = kAnySize;
+      o.normalise = false;  // values are told as the files have them
+    }
   }
   return open_volume_files(request.path, o);
 }
 
 bool VolumeFiles::lays_out(const std::string& folder) {
-  return is_decathlon_folder(folder);
+  return is_volume_set(folder);
 }
 
 void VolumeFiles::require_index(const std::string& folder) {
-  read_decathlon(folder);
+  read_volume_index(folder);
 }
 
+namespace {
+
+/// As the files have it, whatever it is.
+DecathlonDataOptions unchanged(const std::string& folder) {
+  return {.path = folder, .modalities = 0, .classes = 0, .normalise = false, .limit = kAnySize};
+}
+
+}  // namespace
+
 NamedSets VolumeFiles::sets(const std::string& folder) {
-  return named_sets(
-      open_set(DecathlonDataOptions{.path = folder, .modalities = 0, .classes = 0, .limit = kAnySize}));
+  return named_sets(open_set(unchanged(folder)));
+}
+
+NamedSets VolumeFiles::sound_sets(const std::string& folder, std::vector<std::string>& faults) {
+  return named_sets(open_sound_cases(unchanged(folder), faults));
 }
 
 }  // namespace weyl

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <optional>
 
 #include "weyl/algebra/lattice/cell.h"
@@ -539,22 +540,36 @@ std::vector<float> values_of(const Nifti& image) {
   return result;
 }
 
-std::vector<uint8_t> classes_of(const Nifti& image, int64_t count, std::string_view where) {
-  require(count >= 1 && count <= 256, "classes_of: must be 1 .. 256 classes, got ", count);
+std::vector<int64_t> counted_numbers(int64_t count) {
+  std::vector<int64_t> numbers(static_cast<size_t>(count));
+  std::iota(numbers.begin(), numbers.end(), 0);
+  return numbers;
+}
+
+std::vector<uint8_t> classes_of(const Nifti& image, std::span<const int64_t> numbers,
+                                std::string_view where) {
+  require(!numbers.empty() && numbers.size() <= 256 && std::ranges::is_sorted(numbers),
+          "classes_of: must be 1 .. 256 classes in order, got ", numbers.size());
   const double slope = image.header.slope, intercept = image.header.intercept;
+  const bool counted = numbers.front() == 0 && numbers.back() == std::ssize(numbers) - 1;
   std::vector<uint8_t> result(image.bytes.size() / size_of(image.header.type));
   each(image, [&](size_t i, auto stored) {
     const double value = slope * static_cast<double>(stored) + intercept;
     const double whole = std::round(value);
+    const auto found =
+        std::ranges::lower_bound(numbers, whole, {}, [](int64_t n) { return static_cast<double>(n); });
     // A scaled file may hold a label to rounding only.
-    if (!(std::abs(value - whole) < 1e-3 && whole >= 0 && whole < static_cast<double>(count))) {
+    if (!(std::abs(value - whole) < 1e-3 && found != numbers.end() && static_cast<double>(*found) == whole)) {
       const auto& shape = image.header.shape;
       const auto at = static_cast<int64_t>(i);
-      throw DataError(text(where, ": labels must be whole numbers 0 .. ", count - 1, ", got ", value,
-                           " at voxel (", at % shape[0], ", ", at / shape[0] % shape[1], ", ",
-                           at / (shape[0] * shape[1]) % shape[2], ")"));
+      std::string known = counted ? text("whole numbers 0 .. ", numbers.back()) : "of ";
+      for (size_t k = 0; !counted && k < numbers.size(); ++k) {
+        known += text(k == 0 ? "" : ", ", numbers[k]);
+      }
+      throw DataError(text(where, ": labels must be ", known, ", got ", value, " at voxel (", at % shape[0],
+                           ", ", at / shape[0] % shape[1], ", ", at / (shape[0] * shape[1]) % shape[2], ")"));
     }
-    result[i] = static_cast<uint8_t>(whole);
+    result[i] = static_cast<uint8_t>(found - numbers.begin());
   });
   return result;
 }

@@ -107,9 +107,11 @@ NiftiHeader read_nifti_header(const std::string& path);
 
 /// The stored values with slope and intercept, rounded once to float32.
 std::vector<float> values_of(const Nifti& image);
-/// The same as classes 0 .. count-1 (at most 256). DataError naming `where`: a value that is none of them,
-/// and its place.
-std::vector<uint8_t> classes_of(const Nifti& image, int64_t count, std::string_view where);
+/// The same as classes: each value by its place among `numbers`, which ascend and are at most 256. DataError naming
+/// `where`: a value that is none of them, and its place.
+std::vector<uint8_t> classes_of(const Nifti& image, std::span<const int64_t> numbers, std::string_view where);
+/// The numbers 0 .. count-1.
+std::vector<int64_t> counted_numbers(int64_t count);
 
 /// The bytes of a file: header, no extension, values. ShapeError: sizes and bytes that do not fit, sizes that
 /// NIfTI-1 cannot hold (more than 32767 an axis), types it has no number for.

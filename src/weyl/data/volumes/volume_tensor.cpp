@@ -58,17 +58,16 @@ std::array<double, 3> canonical_spacing(const NiftiHeader& header) {
   return {spacing[orientation.axis[0]], spacing[orientation.axis[1]], spacing[orientation.axis[2]]};
 }
 
-Tensor image_tensor(const Nifti& image) {
+Tensor image_tensor(const Nifti& image, const NiftiOrientation& orientation) {
   const auto values = values_of(image);
-  return to_canonical(file_order(image.header, at::kFloat, values.data()),
-                      orientation_of(affine_of(image.header)));
+  return to_canonical(file_order(image.header, at::kFloat, values.data()), orientation);
 }
 
-Tensor mask_tensor(const Nifti& mask, int64_t classes, const NiftiOrientation& orientation,
+Tensor mask_tensor(const Nifti& mask, std::span<const int64_t> numbers, const NiftiOrientation& orientation,
                    const std::string& where) {
   require<DataError>(mask.header.volumes() == 1, where, ": a mask must have 3 axes, got ",
                      shape_text(mask.header.shape));
-  const auto values = classes_of(mask, classes, where);
+  const auto values = classes_of(mask, numbers, where);
   return to_canonical(file_order(mask.header, at::kByte, values.data()), orientation).squeeze(0);
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "weyl/core/segments.h"
@@ -18,10 +19,10 @@ std::array<double, 3> canonical_spacing(const NiftiHeader& header);
 
 /// Values of an image (C, X, Y, Z) float32 in canonical order, C the product of the axes after z (1: none),
 /// the last of them fastest.
-Tensor image_tensor(const Nifti& image);
-/// Labels (X, Y, Z) uint8 in the canonical order of an image. DataError naming `where`: see classes_of; axes
+Tensor image_tensor(const Nifti& image, const NiftiOrientation& orientation);
+/// Classes (X, Y, Z) uint8, by the places of their `numbers`, in the canonical order of an image. DataError naming `where`: see classes_of; axes
 /// after z.
-Tensor mask_tensor(const Nifti& mask, int64_t classes, const NiftiOrientation& orientation,
+Tensor mask_tensor(const Nifti& mask, std::span<const int64_t> numbers, const NiftiOrientation& orientation,
                    const std::string& where);
 
 }  // namespace weyl

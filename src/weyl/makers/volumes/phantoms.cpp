@@ -12,8 +12,8 @@
 #include "weyl/core/check.h"
 #include "weyl/core/output_files.h"
 #include "weyl/core/random.h"
-#include "weyl/data/volumes/decathlon_index.h"
 #include "weyl/data/volumes/nifti.h"
+#include "weyl/data/volumes/volume_index.h"
 
 namespace weyl {
 
@@ -356,14 +356,14 @@ std::string case_name(int64_t index) {
   return name.str();
 }
 
-DecathlonIndex index_of(const PhantomsMakerOptions& o) {
-  DecathlonIndex index{"phantoms",
-                       {"FLAIR", "T1w", "T1gd", "T2w"},
-                       {"background", "edema", "non-enhancing tumor", "enhancing tumor"},
-                       {},
-                       {}};
+VolumeIndex index_of(const PhantomsMakerOptions& o) {
+  VolumeIndex index{"phantoms",
+                    {"FLAIR", "T1w", "T1gd", "T2w"},
+                    {"background", "edema", "non-enhancing tumor", "enhancing tumor"},
+                    {},
+                    {}};
   for (int64_t i = 0; i < o.count; ++i) {
-    index.training.push_back({"imagesTr/" + case_name(i), "labelsTr/" + case_name(i)});
+    index.training.push_back({"", {"imagesTr/" + case_name(i)}, "labelsTr/" + case_name(i)});
   }
   return index;
 }
@@ -377,24 +377,24 @@ Phantom make_phantom(const PhantomsMakerOptions& options, int64_t index) {
 
 bool make_phantoms(const PhantomsMakerOptions& o, const std::string& folder, const JobHooks& hooks) {
   require_phantoms_options(o);
-  const DecathlonIndex index = index_of(o);
+  const VolumeIndex index = index_of(o);
   NewFiles files;
   files.add((fs::path(folder) / "dataset.json").string());
   for (const auto& c : index.training) {
-    files.add((fs::path(folder) / c.image).string());
-    files.add((fs::path(folder) / c.label).string());
+    files.add((fs::path(folder) / c.channels[0]).string());
+    files.add((fs::path(folder) / c.mask).string());
   }
   return files.keep_if([&](const NewFiles::Written& written) {
     const bool whole = run_samples(o.count, o.threads, hooks, [&](int64_t i, const auto&) {
       const Phantom phantom = make_phantom(o, i);
       NiftiHeader header = header_of(o);
       header.type = ElementType::u8;
-      write_nifti((fs::path(folder) / index.training[i].label).string(), header,
+      write_nifti((fs::path(folder) / index.training[i].mask).string(), header,
                   std::as_bytes(std::span(phantom.mask)), Existing::keep);
       written(2 * i + 2);
       header.type = ElementType::i16;
       header.shape.push_back(kModalities);
-      write_nifti((fs::path(folder) / index.training[i].image).string(), header,
+      write_nifti((fs::path(folder) / index.training[i].channels[0]).string(), header,
                   std::as_bytes(std::span(phantom.image)), Existing::keep);
       written(2 * i + 1);
     });

@@ -202,6 +202,7 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const Recipe
       p.recipe.data = count_classes(p.recipe.data, label.categories);
     }
   }
+  p.recipe.data = as_opened(std::move(p.recipe.data), *p.data.train);
   const Facts facts = facts_of_splits(p.data);
   p.saved.trained_on = facts_of_all(facts, resumed);
   p.recipe.model.system.resolve(p.saved.interface);

@@ -1,0 +1,132 @@
+#include "weyl/data/volumes/case_splits.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <set>
+
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The places of cases by their names. DataError: a name of no case, or of several.
+std::vector<int64_t> places_of(const std::vector<std::string>& names, const std::vector<VolumeCase>& cases,
+                               const std::string& where) {
+  std::multimap<std::string, int64_t> places;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    places.emplace(cases[i].name, static_cast<int64_t>(i));
+  }
+  std::vector<int64_t> result;
+  for (const std::string& name : names) {
+    const auto count = places.count(name);
+    require<DataError>(count == 1, where, ": there must be one case ", quote(name, 60), " with a mask, got ",
+                       count, count == 0 ? text(" (one is called ", quote(cases[0].name, 60), ")") : "");
+    result.push_back(places.find(name)->second);
+  }
+  std::ranges::sort(result);
+  return result;
+}
+
+void take_out(std::vector<int64_t>& from, const std::vector<int64_t>& these) {
+  std::erase_if(from, [&](int64_t i) { return std::ranges::binary_search(these, i); });
+}
+
+/// Whether all labelled cases are asked for as one set, as those of a folder that --data names are.
+bool takes_all(const DecathlonDataOptions& o) {
+  return o.fractions == std::vector<double>{0, 0, 1} && o.train + o.valid + o.test == 0;
+}
+
+/// Of `labelled` cases, the first `own` of which the folder has for training, the others for a test.
+SplitIndices draw_cases(const DecathlonDataOptions& o, int64_t own, int64_t labelled) {
+  const std::string where = o.path + ": data.decathlon";
+  std::vector<double> fractions = o.fractions;
+  if (own < labelled && !takes_all(o)) {
+    require<ConfigError>(o.test == 0, where, ".test must be 0, because the folder has ", labelled - own,
+                         " labelled cases for a test of its own, got ", o.test);
+    const double rest = fractions.size() == 3 ? fractions[0] + fractions[1] : 0;
+    fractions =
+        rest > 0 ? std::vector{fractions[0] / rest, fractions[1] / rest, 0.0} : std::vector<double>(3);
+  }
+  const auto counts = part_counts(own, fractions, {o.train, o.valid, o.test}, where);
+  auto drawn = draw_parts(own, {counts.train, counts.valid, counts.test}, o.seed, "decathlon split");
+  for (int64_t i = own; i < labelled; ++i) {
+    drawn[2].push_back(i);
+  }
+  for (auto& part : drawn) {
+    std::ranges::sort(part);
+  }
+  return {std::move(drawn[0]), std::move(drawn[1]), std::move(drawn[2])};
+}
+
+/// The folds of splits_final.json, whose names are of the first `own` cases. Where the folder has no test cases, those
+/// that no fold names are.
+SplitIndices listed_fold(const std::vector<VolumeFold>& listed, const std::vector<VolumeCase>& cases,
+                         int64_t own, const std::string& where, const Folds& folds) {
+  require<ConfigError>(std::ssize(listed) == folds.count, "data.folds must be ", listed.size(),
+                       ", the folds of ", where, ", got ", folds.count);
+  const std::vector<VolumeCase> training(cases.begin(), cases.begin() + own);
+  SplitIndices parts;
+  std::set<int64_t> named;
+  for (size_t k = 0; k < listed.size(); ++k) {
+    const auto train = places_of(listed[k].train, training, where),
+               valid = places_of(listed[k].valid, training, where);
+    named.insert(train.begin(), train.end());
+    named.insert(valid.begin(), valid.end());
+    if (static_cast<int64_t>(k) == folds.fold) {
+      parts.train = train;
+      parts.valid = valid;
+    }
+  }
+  for (int64_t i = own < std::ssize(cases) ? own : 0; i < std::ssize(cases); ++i) {
+    if (i >= own || !named.contains(i)) {
+      parts.test.push_back(i);
+    }
+  }
+  return parts;
+}
+
+}  // namespace
+
+SplitIndices split_cases(const DecathlonDataOptions& o, const Folds& folds,
+                         const std::vector<VolumeCase>& cases, int64_t own) {
+  if (folds.count > 0) {
+    require<ConfigError>(o.held_out.empty(),
+                         "data.decathlon.held_out must be [] where data.folds says which cases are held out");
+    if (const auto listed = read_volume_folds(o.path); !listed.empty()) {
+      return listed_fold(listed, cases, own, (fs::path(o.path) / "splits_final.json").string(), folds);
+    }
+  }
+  SplitIndices parts = draw_cases(o, own, std::ssize(cases));
+  const auto both = [&] {
+    std::vector<int64_t> all = parts.train;
+    all.insert(all.end(), parts.valid.begin(), parts.valid.end());
+    std::ranges::sort(all);
+    return all;
+  };
+  if (folds.count > 0) {
+    const std::vector<int64_t> all = both();
+    const FoldIndices fold = draw_fold(std::ssize(all), folds, o.seed);
+    const auto of = [&](const std::vector<int64_t>& places) {
+      std::vector<int64_t> result;
+      for (const int64_t i : places) {
+        result.push_back(all[static_cast<size_t>(i)]);
+      }
+      return result;
+    };
+    return {of(fold.train), of(fold.valid), std::move(parts.test)};
+  }
+  if (!o.held_out.empty()) {
+    const auto held_out = places_of(o.held_out, cases, o.path + ": data.decathlon.held_out");
+    parts.train = both();
+    parts.valid = held_out;
+    take_out(parts.train, held_out);
+    take_out(parts.test, held_out);
+  }
+  return parts;
+}
+
+}  // namespace weyl

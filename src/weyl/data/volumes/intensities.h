@@ -1,0 +1,33 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "weyl/core/segments.h"
+#include "weyl/data/volumes/options.h"
+
+namespace weyl {
+
+/// How each channel is normalised: what VoxelsCounted::modality stands for is decided by its name, "CT" in any letters.
+/// Without names none is of CT. `channels` of them.
+std::vector<VoxelsCounted> counted_of_channels(VoxelsCounted counted, const std::vector<std::string>& names,
+                                               int64_t channels);
+
+/// Normalises each channel of an image (C, X, Y, Z) float32 by its own voxels, in place, to mean 0 and deviation 1 over
+/// those that count; a constant channel becomes 0. Channels of VoxelsCounted::foreground are left as they are.
+void normalise_by_itself(Tensor& image, std::span<const VoxelsCounted> counted);
+
+/// What is seen of a training case's foreground: evenly spread voxels of each channel, at most this many.
+constexpr int64_t most_seen_of_case = 10'000;
+/// Adds the foreground (mask above 0) of a case to `seen`, one list for each channel.
+void see_foreground(const Tensor& image, const Tensor& mask, std::vector<std::vector<float>>& seen);
+/// [lowest, highest, mean, deviation] of what was seen of a channel: its percentiles 0.5 and 99.5 (linear between values),
+/// mean and deviation over all. `seen` has at least one value.
+std::vector<double> foreground_intensities(std::vector<float> seen);
+
+/// Cuts the channels that have `intensities` off at lowest and highest, and shifts and scales them by mean and deviation
+/// (1, where it is 0), in place.
+void normalise_by_foreground(Tensor& image, const std::vector<std::vector<double>>& intensities);
+
+}  // namespace weyl
