@@ -70,6 +70,24 @@ TEST(Ensemble, TakesTheClassOfTheLargestMeanProbability) {
   EXPECT_EQ(ensemble_outputs(outputs).size(), 3u);
 }
 
+TEST(Ensemble, TakesMasksOfTheMeanAsItsTaskDoes) {
+  const std::vector<Quantity> outputs{{.name = "probabilities", .channels = 2},
+                                      {.name = "mask", .kind = Kind::category, .categories = 2}};
+  const auto member = [](std::vector<double> sure) {
+    const Tensor p = at::tensor(sure).view({1, 1, 1, 5}).to(at::kFloat);
+    return Named{{"probabilities", at::cat({1 - p, p}, 1)}, {"mask", p.gt(0.5).to(at::kLong)}};
+  };
+  const std::vector<Named> members{member({0.9, 0.9, 0.1, 0.9, 0.1}), member({0.9, 0.2, 0.1, 0.9, 0.1})};
+  const auto task = make_task({SegmentationOptions{.largest_component = LargestComponent{}}});
+  const Named plain = ensemble_predictions(members, outputs),
+              kept = ensemble_predictions(members, outputs, task.get());
+  EXPECT_EQ(plain.at("mask").sum().item<int64_t>(), 3);
+  EXPECT_EQ(kept.at("mask").sum().item<int64_t>(), 2);
+  EXPECT_TRUE(plain.at("probabilities").equal(kept.at("probabilities")));
+  EXPECT_EQ(members[0].at("probabilities").scalar_type(), at::kFloat);  // and unchanged
+  EXPECT_NEAR(members[0].at("probabilities")[0][1][0][1].item<double>(), 0.9, 1e-6);
+}
+
 TEST(Ensemble, RefusesModelsThatAreToldOrSayOther) {
   const auto data = set();
   const auto refusal = [&](SavedModel second) -> std::string {

@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/argmax.h>
-#include <ATen/ops/stack.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
@@ -46,28 +45,36 @@ std::vector<Quantity> ensemble_outputs(const std::vector<Quantity>& outputs) {
   return all;
 }
 
-Named ensemble_predictions(const std::vector<Named>& members, const std::vector<Quantity>& outputs) {
+Named ensemble_predictions(const std::vector<Named>& members, const std::vector<Quantity>& outputs,
+                           const Task* task) {
   Named result;
   for (const Quantity& q : outputs) {
     if (q.kind == Kind::category) {
       continue;
     }
-    std::vector<Tensor> values;
+    const auto n = static_cast<double>(members.size());
+    // Of volumes all members at once, in float64, would not fit.
+    Tensor mean, square;
     for (const Named& member : members) {
       const auto found = member.find(q.name);
       require(found != member.end(), "predict: the model must give the output '", q.name, "' it declares");
-      values.push_back(found->second.to(at::kDouble));
+      mean = mean.defined() ? mean.add_(found->second) : found->second.to(at::kDouble, false, /*copy=*/true);
     }
-    const Tensor all = at::stack(values), mean = all.mean(0);
+    mean.div_(n);
+    for (const Named& member : members) {
+      Tensor off = (member.at(q.name) - mean).square_();
+      square = square.defined() ? square.add_(off) : std::move(off);
+    }
     result[q.name] = mean;
-    result[q.name + kDeviation] = (all - mean).square().mean(0).sqrt();
+    result[q.name + kDeviation] = square.div_(n).sqrt_();
   }
   for (const Quantity& q : outputs) {
     if (q.kind == Kind::category) {
       const auto p = result.find(kProbabilities);
       require<ConfigError>(p != result.end(), "several models: classes '", q.name,
                            "' need the models' probabilities, but there are none; give one model");
-      result[q.name] = at::argmax(p->second, 1, /*keepdim=*/true);
+      result[q.name] =
+          task != nullptr ? task->likeliest(p->second) : at::argmax(p->second, 1, /*keepdim=*/true);
     }
   }
   return result;

@@ -16,8 +16,11 @@ namespace weyl {
 /// group, of which there is no mean here.
 std::vector<Quantity> ensemble_outputs(const std::vector<Quantity>& outputs);
 
-/// `members`: the predictions of each, at least one, by the names of `outputs` (those of one model), of one batch.
-Named ensemble_predictions(const std::vector<Named>& members, const std::vector<Quantity>& outputs);
+/// `members`: the predictions of each, at least one, by the names of `outputs` (those of one model), of one batch. Classes are
+/// those that `task` takes of the mean probabilities (Task::likeliest), without one those of the largest. Beside the members
+/// memory holds three numbers of 64 bits for each of an output.
+Named ensemble_predictions(const std::vector<Named>& members, const std::vector<Quantity>& outputs,
+                           const Task* task = nullptr);
 
 /// "energy_std" -> "energy", where `outputs` are those of an ensemble and hold both; else the name as it is.
 std::string without_deviation(const std::vector<Quantity>& outputs, const std::string& name);

@@ -41,15 +41,28 @@ Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Datase
   const at::NoGradGuard no_grad;
   const Schema schema = data->schema();
   const int64_t size = data->size();
-  const auto meter = task.meter(model.interface);
+  const std::shared_ptr<Meter> meter = task.meter(model.interface);
   Evaluation result;
+  BatchOptions bounds = options;
+  bounds.batch = options.by_sample ? 1 : options.batch;
   result.samples =
-      each_batch(model, std::move(data), options, task.moves_inputs() ? Form::ready_on_cpu : Form::ready,
-                 [&](const Batch& batch) { meter->add(batch, task.predict(model, batch)); });
+      each_batch(model, std::move(data), bounds, task.moves_inputs() ? Form::ready_on_cpu : Form::ready,
+                 [&](const Batch& batch) {
+                   const Named predictions = task.predict(model, batch);
+                   if (!options.by_sample) {
+                     meter->add(batch, predictions);
+                     return;
+                   }
+                   const auto alone = task.meter(model.interface);
+                   alone->add(batch, predictions);
+                   result.by_sample.push_back(alone->values());
+                   meter->merge(*alone);
+                 });
   result.stopped = result.samples < size;
   result.metrics = meter->values();
   result.confusion = meter->confusion();
   result.breakdowns = meter->breakdowns(schema);
+  result.meter = meter;
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return result;
 }

@@ -174,7 +174,7 @@ Named Predictor::predicted(const Input& input, const Named& labels, const Asked&
   for (const Predictor& other : others_) {
     members.push_back(other.alone(input, labels, asked));
   }
-  return ensemble_predictions(members, own_outputs(asked));
+  return ensemble_predictions(members, own_outputs(asked), task());
 }
 
 Named Predictor::as_far_as_labels(const Batch& batch) const {
@@ -300,7 +300,9 @@ Evaluation Predictor::evaluate(std::shared_ptr<const Dataset> data, const std::s
       without_axes().counts()) {  // each sample is looked at once more, which costs little beside it
     each(data, where, [](const Batch&) {}, {.stop = calls.stop, .warn = calls.warn});
   }
-  return weyl::evaluate(model(), *task(), std::move(data), bounds(where, calls));
+  BatchOptions options = bounds(where, calls);
+  options.by_sample = calls.by_sample;
+  return weyl::evaluate(model(), *task(), std::move(data), options);
 }
 
 }  // namespace weyl

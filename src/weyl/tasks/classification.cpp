@@ -245,7 +245,7 @@ Named Classification::predict(Model& model, const Batch& batch) const {
         return softmax;
       });
   first[kClassProbabilities] = p;
-  first[kClassLabel] = at::argmax(p, 1, true);
+  first[kClassLabel] = likeliest(p);
   return first;
 }
 

@@ -166,6 +166,10 @@ class Task {
     return predict(model, batch);
   }
 
+  /// The classes (B, 1, ...) int64 that follow from probabilities (B, K, ...), as `predict` takes them; for the mean of
+  /// several models' probabilities.
+  virtual Tensor likeliest(const Tensor& probabilities) const;
+
   /// Whether samples that are only measured may all lack a label, of which there are no metrics then.
   virtual bool measures_without(const Quantity& /*label*/) const { return false; }
 

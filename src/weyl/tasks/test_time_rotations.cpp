@@ -4,6 +4,8 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/eye.h>
 
+#include <algorithm>
+
 #include "weyl/algebra/finite/point_groups.h"
 #include "weyl/carriers/layout.h"
 #include "weyl/core/check.h"
@@ -57,14 +59,13 @@ Tensor matrices_of(const TestTimeRotations& rotations, Carrier carrier, int64_t 
   return result;
 }
 
-Tensor mean_over_rotations(const TestTimeRotations& rotations, const Input& input, const Interface& interface,
-                           const Quantity& output, const std::function<Tensor(const Input&)>& f) {
-  if (rotations.count == 1) {
-    return f(input);
-  }
+namespace {
+
+/// The mean over orthogonal matrices (R, D, D), the identity first.
+Tensor mean_over(const Tensor& matrices, const Input& input, const Interface& interface,
+                 const Quantity& output, const std::function<Tensor(const Input&)>& f) {
   const Schema schema{interface};
   const int64_t B = rows_of(input, Level::graph), D = dimension_of(input);
-  const Tensor matrices = matrices_of(rotations, schema.carrier(), D);
   Tensor sum = f(input);
   for (int64_t g = 1; g < matrices.size(0); ++g) {
     const Motions there{matrices[g].expand({B, D, D}), {}}, back{matrices[g].t().expand({B, D, D}), {}};
@@ -73,6 +74,47 @@ Tensor mean_over_rotations(const TestTimeRotations& rotations, const Input& inpu
     sum = sum + transform({{output.name, value}}, {&output, 1}, back, turned.input).at(output.name);
   }
   return sum / static_cast<double>(matrices.size(0));
+}
+
+}  // namespace
+
+Tensor mean_over_rotations(const TestTimeRotations& rotations, const Input& input, const Interface& interface,
+                           const Quantity& output, const std::function<Tensor(const Input&)>& f) {
+  if (rotations.count == 1) {
+    return f(input);
+  }
+  return mean_over(matrices_of(rotations, carrier_of(interface), dimension_of(input)), input, interface,
+                   output, f);
+}
+
+Tensor mirrors_of(const std::optional<TestTimeMirrors>& mirrors, int64_t dimension) {
+  std::vector<int64_t> axes;
+  for (int64_t a = 0; mirrors && mirrors->axes.empty() && a < dimension; ++a) {
+    axes.push_back(a);
+  }
+  for (const int64_t a : mirrors.value_or(TestTimeMirrors{}).axes) {
+    require<ConfigError>(a < dimension && std::ranges::find(axes, a) == axes.end(),
+                         "test_time_mirrors.axes: must be different numbers below ", dimension, ", got ", a,
+                         a < dimension ? " twice" : "");
+    axes.push_back(a);
+  }
+  const int64_t count = int64_t{1} << axes.size();
+  Tensor result = at::eye(dimension, at::kDouble).repeat({count, 1, 1});
+  for (int64_t g = 0; g < count; ++g) {
+    for (size_t i = 0; i < axes.size(); ++i) {
+      if ((g >> i & 1) == 1) {
+        result[g][axes[i]][axes[i]].fill_(-1);
+      }
+    }
+  }
+  return result;
+}
+
+Tensor mean_over_mirrors(const std::optional<TestTimeMirrors>& mirrors, const Grid& grid,
+                         const Interface& interface, const Quantity& output,
+                         const std::function<Tensor(const Input&)>& f) {
+  return mirrors ? mean_over(mirrors_of(mirrors, grid.values.dim() - 2), grid, interface, output, f)
+                 : f(grid);
 }
 
 }  // namespace weyl

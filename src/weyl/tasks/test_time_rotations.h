@@ -17,4 +17,13 @@ Tensor matrices_of(const TestTimeRotations& rotations, Carrier carrier, int64_t 
 Tensor mean_over_rotations(const TestTimeRotations& rotations, const Input& input, const Interface& interface,
                            const Quantity& output, const std::function<Tensor(const Input&)>& f);
 
+/// The mirror images of D-dimensional space that the options name, (2^n, D, D) float64 of n axes, the identity first; without
+/// options the identity alone. ConfigError: an axis that is not there, or twice.
+Tensor mirrors_of(const std::optional<TestTimeMirrors>& mirrors, int64_t dimension);
+
+/// The same mean over mirror images of a grid.
+Tensor mean_over_mirrors(const std::optional<TestTimeMirrors>& mirrors, const Grid& grid,
+                         const Interface& interface, const Quantity& output,
+                         const std::function<Tensor(const Input&)>& f);
+
 }  // namespace weyl

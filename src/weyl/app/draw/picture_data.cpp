@@ -220,22 +220,16 @@ Tensor picture(const Tensor& values) {
   return bright.round().to(at::kByte).permute({1, 2, 0}).contiguous();
 }
 
-/// The slice along the last axis that shows most of a mask (X, Y, Z); of an empty one the middle.
-int64_t slice_to_show(const Tensor& mask) {
-  const Tensor cells = mask.ne(0).sum(at::IntArrayRef({0, 1}));
-  return cells.sum().item<int64_t>() > 0 ? at::argmax(cells).item<int64_t>() : mask.size(2) / 2;
-}
-
-/// The case of a sample: as the set calls it, its file's name without endings, or its number.
-std::string case_of(const Dataset& set, int64_t sample) {
-  if (const std::string called = set.name(sample); !called.empty()) {
-    return text("case ", visible(called));
+/// The slice along the last axis that shows most of a mask (X, Y, Z); of an empty one that of the next; of empty ones the
+/// middle.
+int64_t slice_to_show(const Tensor& mask, const Tensor& next) {
+  for (const Tensor& shown : {mask, next}) {
+    const Tensor cells = shown.ne(0).sum(at::IntArrayRef({0, 1}));
+    if (cells.sum().item<int64_t>() > 0) {
+      return at::argmax(cells).item<int64_t>();
+    }
   }
-  std::filesystem::path name = std::filesystem::path(set.source(sample)).filename();
-  if (name.extension() == ".gz") {
-    name = name.stem();
-  }
-  return name.empty() ? text("sample ", sample) : text("case ", visible(name.stem().string()));
+  return mask.size(2) / 2;
 }
 
 /// The slice of (.., X, Y, Z), as it is looked at: x to the right, y upwards.
@@ -244,6 +238,56 @@ Tensor slice_of(const Tensor& x, int64_t z) {
 }
 
 }  // namespace
+
+std::string case_name(const Dataset& data, int64_t sample) {
+  if (const std::string called = data.name(sample); !called.empty()) {
+    return visible(called);
+  }
+  std::filesystem::path name = std::filesystem::path(data.source(sample)).filename();
+  if (name.extension() == ".gz") {
+    name = name.stem();
+  }
+  return name.empty() ? std::to_string(sample) : visible(name.stem().string());
+}
+
+bool write_overlay(const Predictor& predictor, const Dataset& data, int64_t sample, const std::string& path,
+                   const std::string& begin) {
+  const Quantity* mask = find_quantity(predictor.outputs(), "mask");
+  if (mask == nullptr || mask->kind != Kind::category || !predictor.interface().grid) {
+    return false;
+  }
+  const Batch batch = data.batch({&sample, 1});
+  const Named predictions = predictor(batch.input);
+  const auto meter = predictor.task()->meter(predictor.interface());
+  meter->add(batch, predictions);
+  const auto confusion = meter->confusion();
+  std::string classes;
+  for (const std::string& name : confusion.value().classes) {
+    classes += name + "\n";
+  }
+  std::string title = text(begin, data.source(sample).empty() ? "sample " : "case ", case_name(data, sample));
+  Tensor image = std::get<Grid>(batch.input).values[0], truth = batch.labels.at("mask")[0][0],
+         said = predictions.at("mask")[0][0];
+  const bool volume = truth.dim() == 3;
+  if (volume) {
+    const int64_t z = slice_to_show(truth, said);
+    // Readers turn volumes whose files say their directions to right, anterior, superior.
+    title += text(data.axes(sample).empty() ? ", slice along the last axis " : ", axial slice ", z + 1,
+                  " of ", truth.size(2));
+    image = slice_of(image, z);
+    truth = slice_of(truth, z);
+    said = slice_of(said, z);
+  }
+  const auto bytes = [](const Tensor& of) { return of.to(at::kCPU, at::kByte).contiguous(); };
+  save_tensors(path, {{"image", picture(image)}, {"truth", bytes(truth)}, {"prediction", bytes(said)}},
+               {{"format", "weyl.overlay"},
+                {"classes", classes},
+                {"title", title},
+                {"predicted", text("predicted, Dice ", short_number(meter->values().at("dice").value),
+                                   volume ? " (volume)" : "")}},
+               Existing::replace_link);
+  return true;
+}
 
 void write_overlays(const Predictor& predictor, const Dataset& test, const std::string& folder,
                     int64_t count) {
@@ -254,38 +298,7 @@ void write_overlays(const Predictor& predictor, const Dataset& test, const std::
   count = std::min(count, test.size());
   make_folder(folder);
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t sample = i * test.size() / count;
-    const Batch batch = test.batch({&sample, 1});
-    const Named predictions = predictor(batch.input);
-    const auto meter = predictor.task()->meter(predictor.interface());
-    meter->add(batch, predictions);
-    const auto confusion = meter->confusion();
-    std::string classes;
-    for (const std::string& name : confusion.value().classes) {
-      classes += name + "\n";
-    }
-    std::string title = case_of(test, sample);
-    Tensor image = std::get<Grid>(batch.input).values[0], truth = batch.labels.at("mask")[0][0],
-           said = predictions.at("mask")[0][0];
-    const bool volume = truth.dim() == 3;
-    if (volume) {
-      const int64_t z = slice_to_show(truth);
-      // Readers turn volumes whose files say their directions to right, anterior, superior.
-      title += text(test.axes(sample).empty() ? ", slice along the last axis " : ", axial slice ", z + 1,
-                    " of ", truth.size(2));
-      image = slice_of(image, z);
-      truth = slice_of(truth, z);
-      said = slice_of(said, z);
-    }
-    const auto bytes = [](const Tensor& mask) { return mask.to(at::kCPU, at::kByte).contiguous(); };
-    save_tensors(text(folder, "/overlay_", i, ".safetensors"),
-                 {{"image", picture(image)}, {"truth", bytes(truth)}, {"prediction", bytes(said)}},
-                 {{"format", "weyl.overlay"},
-                  {"classes", classes},
-                  {"title", title},
-                  {"predicted", text("predicted, Dice ", short_number(meter->values().at("dice").value),
-                                     volume ? " (volume)" : "")}},
-                 Existing::replace_link);
+    write_overlay(predictor, test, i * test.size() / count, text(folder, "/overlay_", i, ".safetensors"));
   }
 }
 

@@ -195,7 +195,7 @@ std::vector<uint8_t> image_bytes(const SafetensorsFile& file, const std::string&
   return {first, first + bytes.size()};
 }
 
-OverlayFigure overlay(const std::string& path, const std::string& run) {
+OverlayFigure overlay(const std::string& path, const std::string& name) {
   const SafetensorsFile file(path);
   const auto& shape = file.entry("image").shape;
   require<DataError>(shape.size() == 3 && shape[2] == 3, path, ": image: must be (H, W, 3)");
@@ -207,7 +207,7 @@ OverlayFigure overlay(const std::string& path, const std::string& run) {
   figure.prediction = image_bytes(file, "prediction", {shape[0], shape[1]});
   const auto& metadata = file.header().metadata;
   if (const auto title = metadata.find("title"); title != metadata.end()) {
-    figure.title = title->second + ", " + run_name(run);
+    figure.title = title->second + ", " + name;
   }
   if (const auto predicted = metadata.find("predicted"); predicted != metadata.end()) {
     figure.predicted = predicted->second;
@@ -248,6 +248,10 @@ void draw_films(const std::vector<std::string>& films, const std::string& run, c
 
 }  // namespace
 
+void draw_overlay(const std::string& path, const std::string& name, const std::string& picture) {
+  draw(overlay(path, name), picture);
+}
+
 std::vector<std::string> draw_run(const std::string& run, const std::string& out,
                                   const std::string& rollouts) {
   const std::string metrics = run + "/metrics.csv";
@@ -271,7 +275,7 @@ std::vector<std::string> draw_run(const std::string& run, const std::string& out
   }
   for (const std::string& path : files_named(run + "/plots", "overlay_", ".safetensors")) {
     const std::string picture = out + "/" + std::filesystem::path(path).stem().string();
-    draw(overlay(path, run), picture);
+    draw(overlay(path, run_name(run)), picture);
     files.push_back(picture + ".png");
   }
   draw_films(files_named(run + "/plots", "film_", ".safetensors"), run, out, files);

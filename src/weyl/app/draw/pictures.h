@@ -17,4 +17,8 @@ namespace weyl {
 std::vector<std::string> draw_run(const std::string& run, const std::string& out,
                                   const std::string& rollouts = "");
 
+/// Draws PATH, what write_overlay (app/draw/picture_data.h) has written, as PICTURE.png. `name` ends its title. DataError: the file
+/// cannot be read.
+void draw_overlay(const std::string& path, const std::string& name, const std::string& picture);
+
 }  // namespace weyl
