@@ -62,7 +62,7 @@ std::shared_ptr<const Positions> Attention::positions(const std::vector<int64_t>
   return found;
 }
 
-Tensor Attention::operator()(const Tensor& x) const {
+Tensor Attention::operator()(const Tensor& x, const Tensor& taking_part) const {
   const int64_t dimension = type().dimension;
   require(x.defined() && x.dim() == dimension + 2 && x.size(1) == 2 * type().width(),
           "SteerableAttention: x must be (B, ", 2 * type().width(), ", ", dimension, " axes), got ",
@@ -79,7 +79,7 @@ Tensor Attention::operator()(const Tensor& x) const {
   {
     const FullPrecision no_autocast;  // complex numbers have no half precision
     y = attention(q, k, v, type(), options_.heads, scale_, of_grid, weights(key_positions_),
-                  weights(value_positions_));
+                  weights(value_positions_), taking_part.defined() ? taking_part.flatten(1) : taking_part);
   }
   return (*output_)(y).view(x.sizes());
 }
@@ -145,8 +145,8 @@ Block::Block(const SteerableType& type, const Options& options) {
   mlp_ = child("mlp", std::make_shared<Mlp>(type, options));
 }
 
-Tensor Block::operator()(const Tensor& x) const {
-  const Tensor y = attention_ ? x + (*attention_)(through(norm1_, x)) : x;
+Tensor Block::operator()(const Tensor& x, const Tensor& taking_part) const {
+  const Tensor y = attention_ ? x + (*attention_)(through(norm1_, x), taking_part) : x;
   return y + (*mlp_)(through(norm2_, y));
 }
 
@@ -160,10 +160,10 @@ Encoder::Encoder(const SteerableType& type, const Options& options) {
   }
 }
 
-Tensor Encoder::operator()(const Tensor& x) const {
+Tensor Encoder::operator()(const Tensor& x, const Tensor& taking_part) const {
   Tensor y = x;
   for (const auto& block : blocks_) {
-    y = (*block)(y);
+    y = (*block)(y, taking_part);
   }
   return through(norm_, y);
 }

@@ -23,8 +23,10 @@ class Attention : public Module {
  public:
   /// ShapeError: heads that do not divide the channels of each irrep; see also position_radii.
   Attention(const SteerableType& type, const AttentionOptions& options);
-  Tensor operator()(const Tensor& x) const;  // (B, 2 F, pixels...), likewise
-  Work work(double tokens) const;            // of one of so many
+  /// (B, 2 F, pixels...), likewise. `taking_part` (B, pixels...) bool: the pixels that attend and are attended to, the
+  /// others' result is zero; undefined: all.
+  Tensor operator()(const Tensor& x, const Tensor& taking_part = {}) const;
+  Work work(double tokens) const;  // of one of so many
   const SteerableType& type() const { return query_->in(); }
 
  private:
@@ -51,10 +53,10 @@ class Mlp : public Layer {
 };
 
 /// x += attention(norm x); x += MLP(norm x) (paper, section 3 and figure 1). Without attention the MLP alone.
-class Block : public Layer {
+class Block : public Module {
  public:
   Block(const SteerableType& type, const Options& options);
-  Tensor operator()(const Tensor& x) const override;
+  Tensor operator()(const Tensor& x, const Tensor& taking_part = {}) const;
   /// Of a pixel of so many.
   Work work_among(double tokens) const {
     return (attention_ ? attention_->work(tokens) : Work()) + mlp_->work();
@@ -67,10 +69,10 @@ class Block : public Layer {
 };
 
 /// The blocks, and a norm after them.
-class Encoder : public Layer {
+class Encoder : public Module {
  public:
   Encoder(const SteerableType& type, const Options& options);
-  Tensor operator()(const Tensor& x) const override;
+  Tensor operator()(const Tensor& x, const Tensor& taking_part = {}) const;
   /// Of all pixels of a grid of so many.
   Work work_of_grid(double tokens) const;
 

@@ -29,6 +29,13 @@ Tensor concatenated(const Tensor& a, const Tensor& b, const SteerableType& type)
   return at::cat(parts, 2).flatten(1, 2);
 }
 
+/// Each channel's least value in the sample, of x (B, C, pixels...): (B, C, 1, ...).
+Tensor background_of(const Tensor& x) {
+  std::vector<int64_t> axes(static_cast<size_t>(x.dim() - 2));
+  std::iota(axes.begin(), axes.end(), 2);
+  return x.amin(axes, /*keepdim=*/true);
+}
+
 /// x (B, C, pixels...) with so many pixels of each channel's least value in the sample on each side of each axis.
 Tensor surrounded(const Tensor& x, const std::vector<int64_t>& margins) {
   std::vector<int64_t> sides;  // of the last axis first
@@ -38,9 +45,7 @@ Tensor surrounded(const Tensor& x, const std::vector<int64_t>& margins) {
   if (std::ranges::all_of(sides, [](int64_t m) { return m == 0; })) {
     return x;
   }
-  std::vector<int64_t> axes(margins.size());
-  std::iota(axes.begin(), axes.end(), 2);
-  const Tensor background = x.amin(axes, /*keepdim=*/true);
+  const Tensor background = background_of(x);
   return at::constant_pad_nd(x - background, sides) + background;
 }
 
@@ -133,6 +138,14 @@ void Net::build_decoder() {
   }
 }
 
+Tensor Net::tokens_that_see(const Tensor& x) const {
+  Tensor seen = (x > background_of(x)).any(1, /*keepdim=*/true).to(at::kFloat);
+  for (size_t s = 0; s < stages_.size(); ++s) {
+    seen = reached_by_pool(stages_[s]->reached(seen), options.stages[s].pool, options.low_pass);
+  }
+  return seen.squeeze(1) > 0;
+}
+
 Named Net::forward(const Grid& grid) {
   const at::IntArrayRef pixels = grid.values.sizes().slice(2);
   const int64_t least = smallest_side(grid_layers(options, segmentation_));
@@ -144,6 +157,7 @@ Named Net::forward(const Grid& grid) {
   }
   Tensor x = surrounded(grid.values, margins);
   const std::vector<int64_t> sizes = x.sizes().slice(2).vec();
+  const Tensor seeing = encoder_ && options.encoder.skip_empty ? tokens_that_see(x) : Tensor();
   x = at::cat({x, at::zeros_like(x)}, 1);
   std::vector<Tensor> skips;
   for (size_t s = 0; s < stages_.size(); ++s) {
@@ -154,7 +168,7 @@ Named Net::forward(const Grid& grid) {
     x = average_pool(x, options.stages[s].pool, options.low_pass);
   }
   if (encoder_) {
-    x = (*encoder_)(x);
+    x = (*encoder_)(x, seeing);
   }
   if (segmentation_) {
     for (const auto& step : decoder_) {
