@@ -162,47 +162,60 @@ Tensor attention_of_pairs(const Tensors& in, const Heads& heads, double scale, c
   return of_all(at::matmul(weights, v.expand(shape)).squeeze(3), heads);
 }
 
+Tensor attention_weights(const Tensors& in, const Heads& heads, double scale, const Positions* positions,
+                         const Tensor& taking_part) {
+  const Tensor q = of_heads(in[0], heads), k = of_heads(in[1], heads);
+  const int64_t n = q.size(2), units = q.size(0) * heads.heads;
+  Tensor scores = at::matmul(q.conj(), k.transpose(2, 3));
+  if (positions != nullptr) {
+    const Pairs pairs = pairs_of(*positions, in[0]);
+    const Tensor w = weights_of(in[3], heads).transpose(0, 1);
+    std::vector<Tensor> t;  // of each component (B, H, N, R): sum_c conj(q_c) w_c
+    for (const Channels& m : channels_of(heads)) {
+      t.push_back(at::matmul(m.of(q).conj(), m.of(w).transpose(1, 2)));
+    }
+    if (positions->radii() == 1) {
+      // A product over components for each query i: (N, B H, M) (N, M, N).
+      const Tensor of_queries = at::cat(t, 3).view({units, n, heads.components}).transpose(0, 1);
+      scores = scores +
+               at::matmul(of_queries, pairs.vectors.transpose(1, 2)).transpose(0, 1).reshape(scores.sizes());
+    } else {
+      const Tensor radius = pairs.radius.expand(scores.sizes());
+      for (int64_t m = 0; m < heads.components; ++m) {
+        scores = scores + at::gather(t[m], 3, radius) * pairs.vectors.select(2, m);
+      }
+    }
+  }
+  return weights_of_scores(scores * scale, taking_part);
+}
+
 Tensor attention_contracted(const Tensors& in, const Heads& heads, double scale, const Positions* positions,
                             const Tensor& taking_part) {
-  const Tensor q = of_heads(in[0], heads), k = of_heads(in[1], heads), v = of_heads(in[2], heads);
-  const int64_t batch = q.size(0), n = q.size(2), units = batch * heads.heads;
-  Tensor scores = at::matmul(q.conj(), k.transpose(2, 3));
+  const Tensor v = of_heads(in[2], heads);
+  const Tensor weights = as_complex(attention_weights(in, heads, scale, positions, taking_part));
   if (positions == nullptr) {
-    return of_all(at::matmul(as_complex(weights_of_scores(scores * scale, taking_part)), v), heads);
+    return of_all(at::matmul(weights, v), heads);
   }
+  const int64_t batch = v.size(0), n = v.size(2), units = batch * heads.heads;
   const Pairs pairs = pairs_of(*positions, in[0]);
-  const std::vector<Channels> channels = channels_of(heads);
-  const Tensor wk = weights_of(in[3], heads).transpose(0, 1), wv = weights_of(in[4], heads).transpose(0, 1);
-  std::vector<Tensor> t;  // of each component (B, H, N, R): sum_c conj(q_c) w_c
-  for (const Channels& m : channels) {
-    t.push_back(at::matmul(m.of(q).conj(), m.of(wk).transpose(1, 2)));
-  }
-  Tensor weights;
-  std::vector<Tensor> sums;  // likewise: sum_j a_ij P_m
+  const Tensor w = weights_of(in[4], heads).transpose(0, 1);
+  std::vector<Tensor> sums;  // of each component (B, H, N, R): sum_j a_ij P_m
   if (positions->radii() == 1) {
-    // A product over components for each query i: (N, B H, M) (N, M, N).
-    const Tensor of_queries = at::cat(t, 3).view({units, n, heads.components}).transpose(0, 1);
-    scores = scores +
-             at::matmul(of_queries, pairs.vectors.transpose(1, 2)).transpose(0, 1).reshape(scores.sizes());
-    weights = as_complex(weights_of_scores(scores * scale, taking_part));
     sums = at::matmul(weights.view({units, n, n}).transpose(0, 1), pairs.vectors)
                .transpose(0, 1)
                .reshape({batch, heads.heads, n, heads.components})
                .split(1, 3);
   } else {
-    const Tensor radius = pairs.radius.expand(scores.sizes());
-    for (int64_t m = 0; m < heads.components; ++m) {
-      scores = scores + at::gather(t[m], 3, radius) * pairs.vectors.select(2, m);
-    }
-    weights = as_complex(weights_of_scores(scores * scale, taking_part));
+    const Tensor radius = pairs.radius.expand(weights.sizes());
     const Tensor none = at::zeros({batch, heads.heads, n, positions->radii()}, weights.options());
     for (int64_t m = 0; m < heads.components; ++m) {
       sums.push_back(at::scatter_add(none, 3, radius, weights * pairs.vectors.select(2, m)));
     }
   }
   std::vector<Tensor> placed;
+  const std::vector<Channels> channels = channels_of(heads);
   for (int64_t m = 0; m < heads.components; ++m) {
-    placed.push_back(at::matmul(sums[m], channels[m].of(wv)));
+    placed.push_back(at::matmul(sums[m], channels[m].of(w)));
   }
   return of_all(at::matmul(weights, v) + at::cat(placed, 3), heads);
 }

@@ -26,6 +26,10 @@ struct Heads {
 Tensor attention_of_pairs(const Tensors& in, const Heads& heads, double scale, const Positions* positions,
                           const Tensor& taking_part = {});
 
+/// The softmax a_ij alone (B, H, N, N), by query and key, positional vectors contracted: of in[0], in[1] and in[3].
+Tensor attention_weights(const Tensors& in, const Heads& heads, double scale, const Positions* positions,
+                         const Tensor& taking_part = {});
+
 /// The same with positional vectors contracted: N^2 (B H + M) numbers a few times, and B H N R M.
 Tensor attention_contracted(const Tensors& in, const Heads& heads, double scale, const Positions* positions,
                             const Tensor& taking_part = {});
