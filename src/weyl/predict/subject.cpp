@@ -232,6 +232,26 @@ void require_read_by_set(bool read, const std::string& path, const DataOptions& 
 
 }  // namespace
 
+std::vector<std::string> take_rotation_keys(Subject& subject, const std::vector<std::string>& overrides) {
+  std::vector<std::string> taken, others;
+  for (const std::string& item : overrides) {
+    const bool task = item.starts_with("task.") && item.find(".test_time_rotations.") < item.find('=');
+    (task && subject.task ? taken : others).push_back(item);
+  }
+  if (taken.empty()) {
+    return others;
+  }
+  TaskOptions options = subject.recipe.task;
+  const auto visit = [&](Fields& f) { f("task", options, "what is learned"); };
+  read_toml_text(write_toml(visit), "the model's config", taken, visit);
+  require_effects(options);
+  auto task = make_task(options);
+  task->load(subject.task->state());
+  subject.recipe.task = std::move(options);
+  subject.task = std::move(task);
+  return others;
+}
+
 Recipe with_data_keys(const Subject& subject, const std::vector<std::string>& overrides,
                       const std::string& path) {
   Recipe recipe = subject.recipe;

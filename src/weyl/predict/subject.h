@@ -58,6 +58,11 @@ class FilePredictor : public Predictor {
 /// ConfigError: the labels of the data set have a fixed number of steps.
 Recipe with_rollout(Recipe recipe, int64_t steps, std::string_view where = "rollout");
 
+/// Takes the keys of `overrides` that say by which rotations predictions are averaged
+/// ("task.classification.test_time_rotations.count=12") and gives the subject a task with them; returns the others. ConfigError:
+/// the value of such a key is refused, or it has no effect.
+std::vector<std::string> take_rotation_keys(Subject& subject, const std::vector<std::string>& overrides);
+
 /// The subject's recipe with other keys of its data set ("data.molecules.energy=REF_energy"), for files that name things
 /// otherwise than those of the training. Where no key says the stress of the frames at `path`, a virial stands for one
 /// that they lack (take_virial_of). ConfigError: a key of something else, or the path; a key with which the model would be

@@ -11,6 +11,7 @@
 #include "weyl/core/check.h"
 #include "weyl/predict/subject.h"
 #include "weyl/saved/evaluate.h"
+#include "weyl/study/audit/placements.h"
 #include "weyl/train/run/fingerprint.h"
 #include "weyl/train/run/run_data.h"
 
@@ -35,7 +36,13 @@ void warn_of_training_samples(const EvalCommand& command, const Dataset& data) {
 }  // namespace
 
 int run(const EvalCommand& command, const Systems& systems) {
-  FilePredictor predictor(command.model, predictor_options(command), systems);
+  const PredictorOptions options = predictor_options(command);
+  Subject subject = load_subject(command.model, options.device, options.dtype, systems);
+  const std::vector<std::string> data_keys = take_rotation_keys(subject, command.overrides);
+  require<ConfigError>(
+      data_keys.empty() || !command.data.empty(), "override '", data_keys.empty() ? "" : data_keys.front(),
+      "': must be a key of task.NAME.test_time_rotations, or one of the data set, with --data PATH");
+  FilePredictor predictor(std::move(subject), options);
   take_threads_for(command.machine, predictor, predictor.options().batch);
   require<ConfigError>(predictor.task() != nullptr, command.model,
                        ": must have a task to be measured by, but holds weights alone");
@@ -43,10 +50,10 @@ int run(const EvalCommand& command, const Systems& systems) {
   if (rolls) {
     predictor.roll_out(command.rollout, "--rollout");
   }
-  const Recipe recipe = with_data_keys(predictor.subject(), command.overrides, command.data);
+  const Recipe recipe = with_data_keys(predictor.subject(), data_keys, command.data);
   const auto data =
       open_data(rolls ? with_rollout(recipe, command.rollout, "--rollout") : recipe, command.data,
-                command.split, Keep::on_disk, command.overrides, rolls ? nullptr : predictor.task());
+                command.split, Keep::on_disk, data_keys, rolls ? nullptr : predictor.task());
   const std::string where = !command.data.empty()   ? command.data
                             : command.split.empty() ? "the test split"
                                                     : "the " + command.split + " split";
@@ -67,6 +74,10 @@ int run(const EvalCommand& command, const Systems& systems) {
                                                     progress.clear();
                                                     warn(warning);
                                                   }});
+  if (command.moved) {
+    evaluation.breakdowns.push_back(measured_when_placed(
+        predictor, data, where, 0, {.progress = [&](int64_t done) { progress.update(done); }}));
+  }
   progress.clear();
   const std::vector<Quantity> without =
       labels_without_metrics(evaluation.metrics, *predictor.task(), *data, where);
