@@ -3,6 +3,9 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/argmax.h>
+#include <ATen/ops/isfinite.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/where.h>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -300,6 +303,85 @@ void write_overlays(const Predictor& predictor, const Dataset& test, const std::
   for (int64_t i = 0; i < count; ++i) {
     write_overlay(predictor, test, i * test.size() / count, text(folder, "/overlay_", i, ".safetensors"));
   }
+}
+
+namespace {
+
+/// A map (H, W) of weights over a grey picture (H, W, 3): from black over red to white, the darkest the least of them. Where
+/// there is no weight (NaN) the picture alone.
+Tensor heat_over(const Tensor& map, const Tensor& grey) {
+  const Tensor known = at::isfinite(map), x = map.to(at::kDouble).nan_to_num(0);
+  double low = 0, high = 0;
+  if (known.any().item<bool>()) {
+    const Tensor values = x.masked_select(known);
+    low = values.min().item<double>();
+    high = values.max().item<double>();
+  }
+  const Tensor t = high > low ? ((x - low) / (high - low)).clamp(0, 1) : x * 0;
+  const Tensor colour =
+      at::stack({(3 * t).clamp(0, 1), (3 * t - 1).clamp(0, 1), (3 * t - 2).clamp(0, 1)}, 2) * 255;
+  const Tensor base = grey.to(at::kDouble);
+  return at::where(known.unsqueeze(2), 0.3 * base + 0.7 * colour, base).round().to(at::kByte);
+}
+
+std::string range_of(const Tensor& map) {
+  const Tensor values = map.masked_select(at::isfinite(map));
+  return values.numel() == 0 ? "no token here"
+                             : text(short_number(values.min().item<double>()), " to ",
+                                    short_number(values.max().item<double>()));
+}
+
+}  // namespace
+
+void write_attention(const Predictor& predictor, const Dataset& test, const std::string& folder,
+                     int64_t sample) {
+  require(sample >= 0 && sample < test.size(), "--attention: the test split has samples 0 to ",
+          test.size() - 1, ", got ", sample);
+  const at::NoGradGuard no_grad;
+  const Batch batch = test.batch({&sample, 1});
+  Model& model = predictor.model();
+  const auto* grid = std::get_if<Grid>(&batch.input);
+  std::vector<Tensor> maps;
+  if (grid != nullptr) {
+    maps = model.attention_maps(to(batch, model.device(), model.dtype()).input);
+  }
+  require<ConfigError>(!maps.empty(),
+                       "--attention: must be of a model with attention over grids (steerable, with ",
+                       "encoder.depth above 0 and attention), this one has none");
+  std::string title = text("Largest attention weight of each token, ", case_of(test, sample));
+  Tensor image = grid->values[0];
+  if (image.dim() == 4) {
+    const Tensor background = image.amin({1, 2, 3}, true);
+    const int64_t z = slice_to_show((image > background).any(0));
+    title += text(", slice along the last axis ", z + 1, " of ", image.size(3));
+    image = slice_of(image, z);
+    for (Tensor& map : maps) {
+      map = slice_of(map, z);
+    }
+  }
+  const Tensor grey = picture(image);
+  std::vector<Tensor> pictures;
+  std::string words;
+  for (size_t layer = 0; layer < maps.size(); ++layer) {
+    const Tensor heads = maps[layer][0];
+    pictures.push_back(grey);
+    words += text("layer ", layer + 1, "\n");
+    for (int64_t h = 0; h < heads.size(0); ++h) {
+      pictures.push_back(heat_over(heads[h], grey));
+      words += text("head ", h + 1, ": ", range_of(heads[h]), "\n");
+    }
+    const Tensor mean = heads.mean(0);
+    pictures.push_back(heat_over(mean, grey));
+    words += text("mean of heads: ", range_of(mean), "\n");
+  }
+  make_folder(folder);
+  save_tensors(text(folder, "/attention_", sample, ".safetensors"),
+               {{"pictures", at::stack(pictures).contiguous()}},
+               {{"format", "weyl.pictures"},
+                {"words", words},
+                {"columns", std::to_string(maps.front().size(1) + 2)},
+                {"title", title}},
+               Existing::replace_link);
 }
 
 int64_t write_films(const Predictor& predictor, const Dataset& test, const std::string& folder,
