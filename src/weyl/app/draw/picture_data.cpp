@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <initializer_list>
 #include <map>
 #include <numbers>
 #include <vector>
@@ -223,16 +224,21 @@ Tensor picture(const Tensor& values) {
   return bright.round().to(at::kByte).permute({1, 2, 0}).contiguous();
 }
 
-/// The slice along the last axis that shows most of a mask (X, Y, Z); of an empty one that of the next; of empty ones the
-/// middle.
-int64_t slice_to_show(const Tensor& mask, const Tensor& next) {
-  for (const Tensor& shown : {mask, next}) {
+/// The slice along the last axis that shows most of the first mask (X, Y, Z) that is not empty, else the middle.
+int64_t slice_to_show(std::initializer_list<Tensor> masks) {
+  for (const Tensor& shown : masks) {
     const Tensor cells = shown.ne(0).sum(at::IntArrayRef({0, 1}));
     if (cells.sum().item<int64_t>() > 0) {
       return at::argmax(cells).item<int64_t>();
     }
   }
-  return mask.size(2) / 2;
+  return masks.begin()->size(2) / 2;
+}
+
+/// A sample in a title: "case NAME", or "sample 3" where it has no name.
+std::string sample_in_title(const Dataset& data, int64_t sample) {
+  const bool named = !data.name(sample).empty() || !data.source(sample).empty();
+  return text(named ? "case " : "sample ", case_name(data, sample));
 }
 
 /// The slice of (.., X, Y, Z), as it is looked at: x to the right, y upwards.
@@ -268,12 +274,12 @@ bool write_overlay(const Predictor& predictor, const Dataset& data, int64_t samp
   for (const std::string& name : confusion.value().classes) {
     classes += name + "\n";
   }
-  std::string title = text(begin, data.source(sample).empty() ? "sample " : "case ", case_name(data, sample));
+  std::string title = begin + sample_in_title(data, sample);
   Tensor image = std::get<Grid>(batch.input).values[0], truth = batch.labels.at("mask")[0][0],
          said = predictions.at("mask")[0][0];
   const bool volume = truth.dim() == 3;
   if (volume) {
-    const int64_t z = slice_to_show(truth, said);
+    const int64_t z = slice_to_show({truth, said});
     // Readers turn volumes whose files say their directions to right, anterior, superior.
     title += text(data.axes(sample).empty() ? ", slice along the last axis " : ", axial slice ", z + 1,
                   " of ", truth.size(2));
@@ -348,11 +354,11 @@ void write_attention(const Predictor& predictor, const Dataset& test, const std:
   require<ConfigError>(!maps.empty(),
                        "--attention: must be of a model with attention over grids (steerable, with ",
                        "encoder.depth above 0 and attention), this one has none");
-  std::string title = text("Largest attention weight of each token, ", case_of(test, sample));
+  std::string title = text("Largest attention weight of each token, ", sample_in_title(test, sample));
   Tensor image = grid->values[0];
   if (image.dim() == 4) {
     const Tensor background = image.amin({1, 2, 3}, true);
-    const int64_t z = slice_to_show((image > background).any(0));
+    const int64_t z = slice_to_show({(image > background).any(0)});
     title += text(", slice along the last axis ", z + 1, " of ", image.size(3));
     image = slice_of(image, z);
     for (Tensor& map : maps) {
