@@ -240,6 +240,9 @@ Tensor slice_of(const Tensor& x, int64_t z) {
 }  // namespace
 
 std::string case_name(const Dataset& data, int64_t sample) {
+  if (const std::string name = data.name(sample); !name.empty()) {
+    return visible(name);
+  }
   std::filesystem::path name = std::filesystem::path(data.source(sample)).filename();
   if (name.extension() == ".gz") {
     name = name.stem();

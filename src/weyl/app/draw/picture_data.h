@@ -28,7 +28,7 @@ void write_overlays(const Predictor& predictor, const Dataset& test, const std::
 bool write_overlay(const Predictor& predictor, const Dataset& data, int64_t sample, const std::string& path,
                    const std::string& begin = "");
 
-/// What a sample is called: its file's name without endings, or its number.
+/// What a sample is called: by its set, else its file's name without endings, else its number.
 std::string case_name(const Dataset& data, int64_t sample);
 
 /// Writes up to `count` samples of bodies in motion, evenly taken, as FOLDER/<name>_<i>.safetensors, as they were and as
