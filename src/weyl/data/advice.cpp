@@ -64,9 +64,8 @@ constexpr Known known[] = {
     {".tif", "a TIFF image", "save it as PNG"},
     {".tiff", "a TIFF image", "save it as PNG"},
     {".dcm", "a DICOM image", "save the series as NIfTI (dcm2niix)"},
-    {".nrrd", "an NRRD volume", "save it as NIfTI"},
-    {".mha", "a MetaImage volume", "save it as NIfTI"},
-    {".mhd", "a MetaImage volume", "save it as NIfTI"}};
+    {".nhdr", "the header of an NRRD volume", "save it as one file, .nrrd"},
+    {".mhd", "the header of a MetaImage volume", "save it as one file, .mha"}};
 
 const Known* known_by(const std::string& path) {
   std::string name = small(fs::path(path).filename().string());

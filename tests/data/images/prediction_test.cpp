@@ -90,7 +90,8 @@ TEST(Prediction, TakesTheFormatAndTheAffineBitsOfItsSource) {
     for (size_t i = 0; i < 24; ++i) labels[i] = static_cast<std::byte>(i * 5 % 4);
     NiftiHeader of_mask = oblique({2, 3, 4}, ElementType::u8);
     const Tensor mask =
-        mask_tensor({of_mask, labels}, 4, orientation_of(affine_of(of_mask)), "x").to(at::kLong);
+        mask_tensor({of_mask, labels}, counted_numbers(4), orientation_of(affine_of(of_mask)), "x")
+            .to(at::kLong);
     EXPECT_EQ(stem_of(folder / name), "case_7");
     const auto path = write_prediction(folder / name, folder / "out_mask", mask);
     EXPECT_EQ(path, folder / "out_mask" + std::string(name).substr(6));
@@ -113,10 +114,13 @@ TEST(Prediction, RefusesAnotherSizeAndAnotherFormat) {
       message_of<ShapeError>(
           [&] { write_prediction(folder / "a.nii", folder / "b", at::zeros({2, 3, 4}, at::kLong)); }),
       "write_prediction: " + folder / "a.nii" + " has sizes [2, 3, 4], the prediction in its axes [4, 2, 3]");
-  EXPECT_THROW(write_prediction(folder / "a.nii", folder / "b", at::full({3, 4, 2}, 256)), ShapeError);
+  EXPECT_THROW(write_prediction(folder / "a.nii", folder / "b", at::full({3, 4, 2}, 65536)), ShapeError);
+  const Nifti wide = read_nifti(write_prediction(folder / "a.nii", folder / "b", at::full({3, 4, 2}, 1000)));
+  EXPECT_EQ(wide.header.type, ElementType::u16);
+  EXPECT_EQ(values_of(wide)[5], 1000);
   EXPECT_EQ(
       message_of<DataError>([&] { write_prediction("a.txt", folder / "b", at::zeros({1}, at::kLong)); }),
-      "a.txt: predictions are written in the format of .nii, .nii.gz, .png, .jpg and .bmp files alone");
+      "a.txt: predictions are written for .nii, .nii.gz, .mha, .nrrd, .png, .jpg and .bmp files alone");
 }
 
 TEST(Prediction, OfAnImageIsAGreyPngOfItsSize) {

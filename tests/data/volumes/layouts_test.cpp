@@ -228,9 +228,9 @@ TEST(VolumeLayouts, WhatIsBrokenOrAmbiguousIsRefusedByName) {
             where + "'labels' must have a background of number 0, the least is 1");
   EXPECT_TRUE(
       with(R"(".nii.gz")", R"(".png")")
-          .starts_with(where +
-                       "'file_ending' must be \".nii.gz\" or \".nii\", got '.png'; pictures with masks"));
-  EXPECT_TRUE(with(R"(".nii.gz")", R"(".nrrd")").find("save the volumes as NIfTI") != std::string::npos);
+          .starts_with(
+              where + "'file_ending' must be .nii.gz, .nii, .mha or .nrrd, got '.png'; pictures with masks"));
+  EXPECT_TRUE(with(R"(".nii.gz")", R"(".mhd")").find("save the volumes as NIfTI") != std::string::npos);
   write_text(set + "/dataset.json", two_channels);
   fs::remove(set + "/imagesTr/case_3_0001.nii.gz");
   EXPECT_EQ(refusal(set),
@@ -241,8 +241,8 @@ TEST(VolumeLayouts, WhatIsBrokenOrAmbiguousIsRefusedByName) {
             set + "/imagesTr/case_9.nii.gz: its name must end in the number of its channel, _0000 to _0001");
   fs::remove(set + "/imagesTr/case_9.nii.gz");
   fs::remove(set + "/labelsTr/case_2.nii.gz");
-  EXPECT_EQ(refusal(set),
-            set + "/imagesTr/case_2_0000.nii.gz: has no mask " + set + "/labelsTr/case_2.nii.gz or .nii");
+  EXPECT_EQ(refusal(set), set + "/imagesTr/case_2_0000.nii.gz: has no mask " + set +
+                              "/labelsTr/case_2.nii.gz (or .nii, .mha, .nrrd)");
   fs::remove(set + "/dataset.json");
   EXPECT_TRUE(refusal(set).starts_with(set + ": must hold volumes in a layout that is known"));
   // Two layouts at once, and masks in two folders.

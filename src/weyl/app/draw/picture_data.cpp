@@ -265,7 +265,9 @@ bool write_overlay(const Predictor& predictor, const Dataset& data, int64_t samp
   for (const std::string& name : confusion.value().classes) {
     classes += name + "\n";
   }
-  std::string title = text(begin, data.source(sample).empty() ? "sample " : "case ", case_name(data, sample));
+  std::string title =
+      text(begin, data.source(sample).empty() && data.name(sample).empty() ? "sample " : "case ",
+           case_name(data, sample));
   Tensor image = std::get<Grid>(batch.input).values[0], truth = batch.labels.at("mask")[0][0],
          said = predictions.at("mask")[0][0];
   const bool volume = truth.dim() == 3;

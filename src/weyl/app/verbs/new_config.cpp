@@ -212,8 +212,8 @@ void fit_model(ConfigDraft& draft, const FoundData& found, const std::string& ta
   if (!as_recipe || (!cropped && found.cells != found.most_cells)) {
     draft.uncomment("stages");  // which tells of the sizes that the recipe's own grids have
   }
-  if (found.write_stages) {
-    found.write_stages(draft, found, system);
+  if (found.write_model) {
+    found.write_model(draft, found, system);
   }
   if (system == "platonic" && found.dimension == 2 && found.family != Family::images) {
     draft.set("group", "cyclic_4", "exact under quarter turns of the plane");

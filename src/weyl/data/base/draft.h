@@ -112,8 +112,8 @@ struct FoundData {
   bool voxels = true;                 // whether the set can also give shapes as voxels
   /// What of the above depends on the system that is chosen; none where nothing does.
   std::function<void(FoundData&, const std::string& task, const std::string& system)> plan;
-  /// Writes the stages of a net on these grids; none: those of the recipe serve.
-  std::function<void(ConfigDraft&, const FoundData&, const std::string& system)> write_stages;
+  /// Writes what of a net follows from these grids, into its open table; none: what the recipe has serves.
+  std::function<void(ConfigDraft&, const FoundData&, const std::string& system)> write_model;
   /// write_data writes [data] and [interface], and write_task writes [task], for the chosen task and system.
   std::function<void(ConfigDraft&, const std::string& task, const std::string& system)> write_data,
       write_task;

@@ -121,7 +121,8 @@ std::vector<std::byte> peek(std::unique_ptr<ByteSource>& source, size_t most) {
 
 namespace {
 
-constexpr int kGzipWindow = 15 + 16;        // zlib: the largest window, a gzip header
+constexpr int kGzipWindow = 15 + 16;        // zlib: the largest window, a gzip header;
+constexpr int kEitherWindow = 15 + 32;      // or one of zlib, by the first byte
 constexpr size_t kMostAtOnce = 1UL << 30U;  // zlib counts in 32 bits
 constexpr size_t kPiece = size_t{1} << 16;  // of a file that is read piece by piece
 
@@ -145,7 +146,7 @@ struct GzipReader::State {
   bool drained = false, ended = false;
 
   explicit State(std::string_view place) : where(place) {
-    require<DataError>(inflateInit2(&stream, kGzipWindow) == Z_OK, where,
+    require<DataError>(inflateInit2(&stream, kEitherWindow) == Z_OK, where,
                        ": there is no memory to inflate it");
   }
   ~State() { inflateEnd(&stream); }

@@ -9,6 +9,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/data/images/image.h"
+#include "weyl/data/volumes/text_volumes.h"
 #include "weyl/data/volumes/volume_tensor.h"
 
 namespace weyl {
@@ -17,7 +18,7 @@ namespace {
 /// A volume with the version and the geometry of the source.
 void write_volume(const std::string& source, const std::string& path, const Tensor& values,
                   Existing existing) {
-  NiftiHeader header = read_nifti_header(source);
+  NiftiHeader header = read_volume_header(source);
   const bool classes = !values.is_floating_point();
   const Tensor of_cells = classes ? values.unsqueeze(0) : values;
   require(of_cells.dim() == 4, "write_prediction: volumes must be (X, Y, Z) of classes or (K, X, Y, Z), got ",
@@ -79,10 +80,10 @@ std::string prediction_path(const std::string& source, const std::string& stem) 
   if (is_image_file(source)) {
     return stem + ".png";
   }
-  require<DataError>(is_nifti(source), source.empty() ? "the sample" : source,
-                     ": predictions are written in the format of .nii, .nii.gz, .png, .jpg and .bmp files "
-                     "alone");
-  return stem + (source.ends_with(".gz") ? ".nii.gz" : ".nii");
+  require<DataError>(
+      is_volume_file(source), source.empty() ? "the sample" : source,
+      ": predictions are written for .nii, .nii.gz, .mha, .nrrd, .png, .jpg and .bmp files alone");
+  return stem + (source.ends_with(".nii") ? ".nii" : ".nii.gz");
 }
 
 std::string write_prediction(const std::string& source, const std::string& stem, const Tensor& values,

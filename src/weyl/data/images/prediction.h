@@ -14,6 +14,7 @@ namespace weyl {
 ///
 ///   .nii, .nii.gz   the same version, affine bits and axes as the source, which the tensor has in canonical
 ///                   order (data/volumes/volume_tensor.h): u8 (u16 beyond 255) of sizes (X, Y, Z), or float32 of (X, Y, Z, K)
+///   .mha, .nrrd    the same as .nii.gz, on the grid of the source
 ///   .png, .jpg, .jpeg, .bmp   classes alone, as a grey .png in the source's height and width, each pixel the
 ///                   nearest of the tensor's (H, W): 0 and 255 where `classes` is 2, else their numbers
 ///

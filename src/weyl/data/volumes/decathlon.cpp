@@ -24,6 +24,7 @@
 #include "weyl/data/volumes/nifti.h"
 #include "weyl/data/volumes/prepared_volumes.h"
 #include "weyl/data/volumes/resample.h"
+#include "weyl/data/volumes/text_volumes.h"
 #include "weyl/data/volumes/volume_index.h"
 #include "weyl/data/volumes/volume_tensor.h"
 
@@ -176,7 +177,7 @@ void place(PlacedCase& c, const DecathlonDataOptions& o) {
 }
 
 PlacedCase look_at(const VolumeCase& files, const DecathlonDataOptions& o) {
-  const NiftiHeader image = read_nifti_header(files.channels[0]);
+  const NiftiHeader image = read_volume_header(files.channels[0]);
   const int64_t channels = files.channels.size() == 1 ? image.volumes() : std::ssize(files.channels);
   require<DataError>(channels == o.modalities, files.channels[0], ": must have ", o.modalities,
                      " channels (data.decathlon.modalities), got ", channels);
@@ -185,11 +186,11 @@ PlacedCase look_at(const VolumeCase& files, const DecathlonDataOptions& o) {
                      " files of its case, got ", image.volumes());
   require_size(files.channels[0], "sizes", image.shape, files.channels.size() == 1 ? 1 : channels, o.limit);
   for (size_t c = 1; c < files.channels.size(); ++c) {
-    require_same_grid(image, files.channels[0], read_nifti_header(files.channels[c]), files.channels[c],
+    require_same_grid(image, files.channels[0], read_volume_header(files.channels[c]), files.channels[c],
                       "channel", o.check_geometry);
   }
   if (!files.mask.empty()) {
-    require_same_grid(image, files.channels[0], read_nifti_header(files.mask), files.mask, "mask",
+    require_same_grid(image, files.channels[0], read_volume_header(files.mask), files.mask, "mask",
                       o.check_geometry);
   }
   PlacedCase placed{.files = files};
@@ -210,7 +211,7 @@ PlacedCase look_at(const VolumeCase& files, const DecathlonDataOptions& o) {
 Tensor image_of(const PlacedCase& c, const Reading& reading) {
   std::vector<Tensor> channels;
   for (const std::string& file : c.files.channels) {
-    const Nifti image = read_nifti(file, reading.limit());
+    const Nifti image = read_volume(file, reading.limit());
     // By the first file's axes: check_geometry = false takes the others as they are.
     channels.push_back(image_tensor(image, c.orientation));
     require<DataError>(channels.back().isfinite().all().item<bool>(), file,
@@ -255,7 +256,7 @@ Volume made_ready(const PlacedCase& c, const Reading& reading) {
   volume.image = resampled(volume.image, c.change(), o.interpolation);
   if (!c.files.mask.empty()) {
     const Tensor mask =
-        mask_tensor(read_nifti(c.files.mask, reading.limit()), o.labels, c.orientation, c.files.mask);
+        mask_tensor(read_volume(c.files.mask, reading.limit()), o.labels, c.orientation, c.files.mask);
     volume.mask = resampled_classes(in_box(mask, c), o.classes, c.change());
   }
   return volume;
@@ -597,7 +598,7 @@ void complete(DecathlonDataOptions& o, VolumeIndex& index) {
   same(o.classes, index.numbers.size(), "classes");
   const auto& some = index.training.empty() ? index.test : index.training;
   if (o.modalities == 0) {
-    o.modalities = read_nifti_header(some.at(0).channels[0]).volumes();
+    o.modalities = read_volume_header(some.at(0).channels[0]).volumes();
   }
   if (o.classes == 0) {  // only the masks say it
     index.numbers = o.labels.empty() ? numbers_in_masks(some) : o.labels;
@@ -666,7 +667,7 @@ std::vector<int64_t> numbers_in_masks(const std::vector<VolumeCase>& cases) {
     if (c.mask.empty()) {
       continue;
     }
-    const std::vector<float> values = values_of(read_nifti(c.mask));
+    const std::vector<float> values = values_of(read_volume(c.mask));
     float last = 0;
     for (const float x : values) {
       if (x != last) {
@@ -716,7 +717,7 @@ DecathlonDataOptions as_opened(DecathlonDataOptions options, const Dataset& trai
 std::shared_ptr<const Dataset> open_volume_files(const std::string& path,
                                                  const DecathlonDataOptions& options) {
   const auto files = fs::is_directory(path) ? volumes_in(path) : std::vector<std::string>{path};
-  require<DataError>(!files.empty(), path, ": holds no .nii or .nii.gz file");
+  require<DataError>(!files.empty(), path, ": holds no volume (.nii, .nii.gz, .mha, .nrrd)");
   require_options(options);
   DecathlonDataOptions o = options;
   const auto around = index_around(files);
@@ -732,7 +733,7 @@ std::shared_ptr<const Dataset> open_volume_files(const std::string& path,
   }
   if (o.modalities == 0) {
     o.modalities = cases[0].channels.size() > 1 ? std::ssize(cases[0].channels)
-                                                : read_nifti_header(cases[0].channels[0]).volumes();
+                                                : read_volume_header(cases[0].channels[0]).volumes();
   }
   const bool fits = std::ssize(names.modalities) == o.modalities;
   names = fits ? names : VolumeIndex{};

@@ -36,7 +36,7 @@ class VolumeCache {
   std::map<int64_t, std::list<std::pair<int64_t, Volume>>::iterator> by_index_;
 };
 
-/// Volumes without masks: one file, or the .nii and .nii.gz files of a folder in the order of their names. Files whose
+/// Volumes without masks: one file, or those of a folder in the order of their names. Files whose
 /// names end in _0000 and on are the channels of one case where there are `modalities` of each, or as many as a
 /// dataset.json says. `modalities` 0: as many as that, or as the first file has. Channels have names where a dataset.json
 /// beside them or in the folder above lists them.

@@ -7,7 +7,6 @@
 #include "weyl/core/check.h"
 #include "weyl/core/quantile.h"
 #include "weyl/data/base/draft.h"
-#include "weyl/data/base/sample_checks.h"
 #include "weyl/data/volumes/files.h"
 #include "weyl/data/volumes/intensities.h"
 #include "weyl/data/volumes/nifti.h"
@@ -108,8 +107,9 @@ void measure(FoundData& to, const FoundVolumes& found, const std::vector<double>
   }
 }
 
-constexpr int64_t whole_voxels = 64 * 64 * 64;  // that a plain net learns from at once: a gigabyte or so of memory
-constexpr int64_t crop_voxels = 45 * 45 * 45;   // of a crop, else
+constexpr int64_t whole_voxels =
+    64 * 64 * 64;  // that a plain net learns from at once: a gigabyte or so of memory
+constexpr int64_t crop_voxels = 45 * 45 * 45;  // of a crop, else
 
 /// Of a plain net, whose crops may have any size: as many voxels as a cube of 45, with sides as the volumes' are.
 std::vector<int64_t> shaped_crop(const std::vector<int64_t>& cells) {
@@ -196,20 +196,25 @@ void write_normalising(ConfigDraft& draft, const std::vector<std::string>& names
       ct == 0
           ? "no channel is called CT: each is brought to mean 0 and deviation 1 over its voxels that are not 0"
           : text(
-                ct == modalities ? "the channel is called CT" : text(ct, " of the channels are called CT"),
-                ": cut off at the percentiles 0.5 and 99.5 of the training cases' foreground, and shifted and "
-                "scaled by its mean and deviation"));
+                ct == modalities ? "CT is" : text("the channel that is called CT is"),
+                " cut off at the percentiles 0.5 and 99.5 of the training cases' foreground, and shifted and "
+                "scaled by its mean and deviation",
+                ct == modalities ? ""
+                                 : "; others get mean 0 and deviation 1 over their voxels that are not 0"));
 }
 
 void write_regions(ConfigDraft& draft, const std::vector<VolumeRegion>& regions) {
   std::string list;
   for (const VolumeRegion& region : regions) {
+    if (region.classes.size() == 1) {  // scored as a class
+      continue;
+    }
     list += text(list.empty() ? "[" : ", ", "{ name = ", TomlText(region.name).text,
                  ", labels = ", TomlText(region.classes).text, " }");
   }
   if (!list.empty()) {
     draft.set("regions", TomlText::raw(list + "]"),
-              "the region labels of dataset.json, by the places of their classes");
+              "the region labels of dataset.json, by the places of their classes: scored beside the classes");
   }
 }
 
@@ -265,15 +270,13 @@ FoundData VolumeFiles::draft(const std::string& path) {
       found.most_cells == found.cells ? "" : text(" to ", size(found.most_cells)), " voxels, ",
       volumes->alike ? text("all of ", by(volumes->median)) : text("at the median of ", by(volumes->median)),
       " mm");
-  if (const std::string spacings = warning_about_spacings(*splits.train); !spacings.empty()) {
-    found.warnings.push_back(text(path, ": ", spacings));
-  }
   found.tasks = {{"segmentation", "masks"}};
   found.plan = [volumes](FoundData& data, const std::string&, const std::string& system) {
     plan(data, *volumes, system);
   };
-  found.write_stages = [volumes](ConfigDraft& draft, const FoundData& data, const std::string& system) {
+  found.write_model = [volumes](ConfigDraft& draft, const FoundData& data, const std::string& system) {
     if (system != "unet") {
+      draft.drop("margin");  // which the recipe has for its tables alone
       return;
     }
     const PlannedSpacing planned = plan_spacing(*volumes, system);

@@ -4,7 +4,7 @@
 #include "weyl/data/base/open_request.h"
 #include "weyl/data/volumes/decathlon.h"
 #include "weyl/data/volumes/files.h"
-#include "weyl/data/volumes/nifti.h"
+#include "weyl/data/volumes/text_volumes.h"
 #include "weyl/data/volumes/volume_index.h"
 
 namespace weyl {
@@ -15,7 +15,7 @@ constexpr int64_t kAnySize = 1'000'000'000;  // MiB: what is only inspected may 
 }  // namespace
 
 bool VolumeFiles::takes(const std::string& path, AskedSet) {
-  return is_nifti(path) || (std::filesystem::is_directory(path) && is_volume_folder(path));
+  return is_volume_file(path) || (std::filesystem::is_directory(path) && is_volume_folder(path));
 }
 
 /// As the set's options say, else with as many modalities as the model takes.

@@ -11,7 +11,7 @@ namespace weyl {
 /// Volumes of images (volumes/decathlon.h): one, a folder of them, or a set with masks (volumes/volume_index.h).
 struct VolumeFiles {
   static constexpr const char* holds = "volumes";
-  static std::string names() { return ".nii, .nii.gz"; }
+  static std::string names() { return ".nii, .nii.gz, .mha, .nrrd"; }
   static bool takes(const std::string& path, AskedSet asked);
   static std::shared_ptr<const Dataset> open(const OpenRequest& request);
   static bool lays_out(const std::string& folder);

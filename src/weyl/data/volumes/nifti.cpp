@@ -116,6 +116,13 @@ NiftiGeometry parse_geometry(const HeaderFields& f) {
   return g;
 }
 
+template <class T>
+void put(std::vector<std::byte>& to, size_t at, T value) {
+  std::memcpy(to.data() + at, &value, sizeof(T));
+}
+
+}  // namespace
+
 void require_affine(const NiftiHeader& header, std::string_view where) {
   const NiftiAffine a = affine_of(header);
   const bool finite = std::all_of(a.begin(), a.end(), [](double x) { return std::isfinite(x); });
@@ -133,13 +140,6 @@ void require_affine(const NiftiHeader& header, std::string_view where) {
                                                       : "pixdim",
                      ") must be invertible, got determinant ", determinant);
 }
-
-template <class T>
-void put(std::vector<std::byte>& to, size_t at, T value) {
-  std::memcpy(to.data() + at, &value, sizeof(T));
-}
-
-}  // namespace
 
 int nifti_code(ElementType type) {
   for (const auto& [number, of] : kTypes) {
@@ -278,16 +278,16 @@ NiftiAffine qform(const NiftiGeometry& g) {
           g.qoffset[2]};
 }
 
+}  // namespace
+
 void swap_voxel_bytes(std::span<std::byte> bytes, int64_t size) {
   for (size_t i = 0; size > 1 && i + size <= bytes.size(); i += size) {
     std::reverse(bytes.begin() + static_cast<int64_t>(i), bytes.begin() + static_cast<int64_t>(i) + size);
   }
 }
 
-constexpr size_t kInflated = size_t{1} << 20;  // bytes inflated at a time
-
-/// At most `bytes` of them: pages are reserved for all, and used for as many as there are.
-std::vector<std::byte> inflate(GzipReader& reader, size_t bytes) {
+std::vector<std::byte> inflated(GzipReader& reader, size_t bytes) {
+  constexpr size_t kInflated = size_t{1} << 20;  // bytes inflated at a time
   std::vector<std::byte> result;
   result.reserve(bytes);
   while (result.size() < bytes) {
@@ -301,6 +301,8 @@ std::vector<std::byte> inflate(GzipReader& reader, size_t bytes) {
   }
   return result;
 }
+
+namespace {
 
 /// The header and, when a limit is given, the values; a whole gzip stream is read only for the values.
 Nifti parse(std::span<const std::byte> file, std::string_view where, std::optional<uint64_t> limit) {
@@ -345,7 +347,7 @@ Nifti parse(std::span<const std::byte> file, std::string_view where, std::option
       }
       position += n;
     }
-    result.bytes = inflate(*reader, layout.bytes);
+    result.bytes = weyl::inflated(*reader, layout.bytes);
     if (result.bytes.size() < layout.bytes) {
       require_bytes(layout.offset + result.bytes.size());
     }

@@ -13,6 +13,8 @@
 
 namespace weyl {
 
+class GzipReader;
+
 /// Where the voxels of a volume are, as the header says it; numbers of NIfTI-1 (float32) are kept exactly.
 struct NiftiGeometry {
   std::array<double, 8> pixdim{1, 1, 1, 1, 1, 1, 1, 1};  // [0] is the sign of the third axis of the qform
@@ -86,6 +88,13 @@ size_t nifti_header_size(std::span<const std::byte> file);
 
 /// `file` holds the whole header. DataError: see parse_nifti.
 NiftiLayout parse_nifti_header(std::span<const std::byte> file, std::string_view where);
+
+/// At most `bytes` of a stream: pages are reserved for all, and used for as many as there are.
+std::vector<std::byte> inflated(GzipReader& reader, size_t bytes);
+/// Turns the bytes of each value round, of `size` bytes.
+void swap_voxel_bytes(std::span<std::byte> bytes, int64_t size);
+/// DataError naming `where`: an affine that is not finite or not invertible.
+void require_affine(const NiftiHeader& header, std::string_view where);
 
 /// Header and the four bytes that say "no extension"; sizes are checked by the caller.
 std::vector<std::byte> nifti_header_bytes(const NiftiHeader& header);

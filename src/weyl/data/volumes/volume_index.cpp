@@ -11,7 +11,7 @@
 #include "weyl/core/input_file.h"
 #include "weyl/core/json.h"
 #include "weyl/core/quote.h"
-#include "weyl/data/volumes/nifti.h"
+#include "weyl/data/volumes/text_volumes.h"
 
 namespace weyl {
 namespace {
@@ -138,12 +138,6 @@ std::string path_in(const std::string& folder, const std::string& relative, std:
   return (fs::path(folder) / path).string();
 }
 
-/// The name of a file without its ending.
-std::string stem_of_volume(const std::string& path) {
-  const std::string name = fs::path(path).filename().string();
-  return name.substr(0, name.size() - (name.ends_with(".nii.gz") ? 7 : name.ends_with(".nii") ? 4 : 0));
-}
-
 std::vector<VolumeCase> decathlon_cases(const Json* list, bool labelled, const std::string& folder,
                                         std::string_view where) {
   std::vector<VolumeCase> result;
@@ -167,15 +161,15 @@ bool is_nnunet(const Json& json) {
          (json.find("modality") == nullptr || json.find("training") == nullptr);
 }
 
-void require_nifti_ending(const std::string& ending, std::string_view where) {
+void require_ending(const std::string& ending, std::string_view where) {
   const bool picture = ending == ".png" || ending == ".tif" || ending == ".tiff" || ending == ".bmp";
   require<DataError>(
-      ending == ".nii.gz" || ending == ".nii", where, ": 'file_ending' must be \".nii.gz\" or \".nii\", got ",
-      quote(ending, 20),
+      ending.starts_with('.') && is_volume_file(ending), where,
+      ": 'file_ending' must be .nii.gz, .nii, .mha or .nrrd, got ", quote(ending, 20),
       picture
           ? "; pictures with masks are read by data.set = \"images\", from images/ beside masks/, and stacks of "
             "them once each is saved as one NIfTI volume"
-          : "; save the volumes as NIfTI (SimpleITK, 3D Slicer) and change file_ending");
+          : "; save the volumes as NIfTI and change file_ending");
 }
 
 /// CASE and 1 of "CASE_0001"; -1: there is no channel number.
@@ -206,7 +200,7 @@ void add_masks(std::vector<VolumeCase>& cases, const fs::path& folder, bool all)
   for (VolumeCase& c : cases) {
     const auto found = masks.find(c.name);
     require<DataError>(found != masks.end() || !all, c.channels[0], ": has no mask ",
-                       (folder / c.name).string(), ".nii.gz or .nii");
+                       (folder / c.name).string(), ".nii.gz (or .nii, .mha, .nrrd)");
     if (found != masks.end()) {
       c.mask = found->second;
       masks.erase(found);
@@ -341,7 +335,7 @@ std::vector<std::string> volumes_in(const std::string& folder) {
   std::error_code failure;
   for (const auto& entry : fs::directory_iterator(folder, failure)) {
     const std::string name = entry.path().filename().string();
-    if (is_nifti(name) && !name.starts_with(".") && entry.is_regular_file(failure)) {
+    if (is_volume_file(name) && !name.starts_with(".") && entry.is_regular_file(failure)) {
       result.push_back(entry.path().string());
     }
   }
@@ -396,7 +390,7 @@ VolumeIndex parse_volume_index(std::string_view text, const std::string& folder,
   read_labels(index, json, where);
   if (nnunet) {
     const Json* ending = json.find("file_ending");
-    require_nifti_ending(ending == nullptr ? ".nii.gz" : ending->string_or(""), where);
+    require_ending(ending == nullptr ? ".nii.gz" : ending->string_or(""), where);
     require<DataError>(
         json.find("dataset") == nullptr, where,
         ": lists its cases under 'dataset', which is not read; put them into imagesTr and labelsTr");
@@ -410,8 +404,13 @@ VolumeIndex parse_volume_index(std::string_view text, const std::string& folder,
 }
 
 bool is_volume_set(const std::string& folder) {
-  return fs::is_regular_file(fs::path(folder) / kIndexFile) || is_pairs(folder) ||
-         std::ranges::any_of(folders_in(folder), is_case_folder);
+  if (fs::is_regular_file(fs::path(folder) / kIndexFile) || is_pairs(folder)) {
+    return true;
+  }
+  constexpr size_t kLookedAt = 64;  // of folders that may hold millions of pictures
+  auto folders = folders_in(folder);
+  folders.resize(std::min(folders.size(), kLookedAt));
+  return std::ranges::any_of(folders, is_case_folder);
 }
 
 VolumeIndex read_volume_index(const std::string& folder) {
@@ -423,7 +422,7 @@ VolumeIndex read_volume_index(const std::string& folder) {
       add_nnunet_cases(index, folder);
     }
     require<DataError>(!index.training.empty() || !index.test.empty(), folder,
-                       ": imagesTr and imagesTs hold no .nii.gz or .nii file");
+                       ": imagesTr and imagesTs hold no volume");
     return index;
   }
   const auto folders = folders_in(folder);

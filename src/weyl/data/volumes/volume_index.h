@@ -42,7 +42,7 @@ struct VolumeIndex {
 ///                     their names, and the mask CASE-seg.nii.gz
 ///
 /// DataError naming the file or folder: none of these, or two at once; no JSON, a part of it that is missing; labels
-/// without a background 0, twice the same number, or an `ignore` label, which is not read; files that are not NIfTI; a
+/// without a background 0, twice the same number, or an `ignore` label, which is not read; another file_ending than .nii.gz, .nii, .mha or .nrrd; a
 /// path that leads out of the folder; a case without one of its channels or, where others have one, its mask; no case at
 /// all.
 VolumeIndex read_volume_index(const std::string& folder);
@@ -64,7 +64,7 @@ std::vector<VolumeCase> cases_by_channel(const std::vector<std::string>& files, 
 /// Whether files are a file for each channel by their names: of every case the numbers 0 to `channels` - 1.
 bool are_by_channel(const std::vector<std::string>& files, int64_t channels);
 
-/// The .nii and .nii.gz files of a folder, in the order of their names, hidden ones left out.
+/// The volumes (is_volume_file) of a folder, in the order of their names, hidden ones left out.
 std::vector<std::string> volumes_in(const std::string& folder);
 
 /// Names of the training and validation cases of each fold: nnU-Net's splits_final.json, [{"train": [...], "val": [...]}].

@@ -63,6 +63,10 @@ Tensor image_tensor(const Nifti& image, const NiftiOrientation& orientation) {
   return to_canonical(file_order(image.header, at::kFloat, values.data()), orientation);
 }
 
+Tensor image_tensor(const Nifti& image) {
+  return image_tensor(image, orientation_of(affine_of(image.header)));
+}
+
 Tensor mask_tensor(const Nifti& mask, std::span<const int64_t> numbers, const NiftiOrientation& orientation,
                    const std::string& where) {
   require<DataError>(mask.header.volumes() == 1, where, ": a mask must have 3 axes, got ",

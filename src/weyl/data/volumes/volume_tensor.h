@@ -19,7 +19,8 @@ std::array<double, 3> canonical_spacing(const NiftiHeader& header);
 
 /// Values of an image (C, X, Y, Z) float32 in canonical order, C the product of the axes after z (1: none),
 /// the last of them fastest.
-Tensor image_tensor(const Nifti& image, const NiftiOrientation& orientation);
+Tensor image_tensor(const Nifti& image);
+Tensor image_tensor(const Nifti& image, const NiftiOrientation& orientation);  // of another file on its grid
 /// Classes (X, Y, Z) uint8, by the places of their `numbers`, in the canonical order of an image. DataError naming `where`: see classes_of; axes
 /// after z.
 Tensor mask_tensor(const Nifti& mask, std::span<const int64_t> numbers, const NiftiOrientation& orientation,
