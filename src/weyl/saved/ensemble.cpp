@@ -45,30 +45,35 @@ std::vector<Quantity> ensemble_outputs(const std::vector<Quantity>& outputs) {
   return all;
 }
 
-Named ensemble_predictions(const std::vector<Named>& members, const std::vector<Quantity>& outputs,
-                           const Task* task) {
-  Named result;
-  for (const Quantity& q : outputs) {
+void EnsembleMean::add(const Named& member) {
+  ++members_;
+  const auto n = static_cast<double>(members_);
+  for (const Quantity& q : outputs_) {
     if (q.kind == Kind::category) {
       continue;
     }
-    const auto n = static_cast<double>(members.size());
-    // Of volumes all members at once, in float64, would not fit.
-    Tensor mean, square;
-    for (const Named& member : members) {
-      const auto found = member.find(q.name);
-      require(found != member.end(), "predict: the model must give the output '", q.name, "' it declares");
-      mean = mean.defined() ? mean.add_(found->second) : found->second.to(at::kDouble, false, /*copy=*/true);
+    const auto found = member.find(q.name);
+    require(found != member.end(), "predict: the model must give the output '", q.name, "' it declares");
+    Moments& m = moments_[q.name];
+    if (members_ == 1) {
+      m.mean = found->second.to(at::kDouble, false, /*copy=*/true);
+      m.square = at::zeros_like(m.mean);
+      continue;
     }
-    mean.div_(n);
-    for (const Named& member : members) {
-      Tensor off = (member.at(q.name) - mean).square_();
-      square = square.defined() ? square.add_(off) : std::move(off);
-    }
-    result[q.name] = mean;
-    result[q.name + kDeviation] = square.div_(n).sqrt_();
+    const Tensor off = found->second - m.mean;  // Welford 1962
+    m.mean.add_(off, 1 / n);
+    m.square.addcmul_(off, off, (n - 1) / n);
   }
-  for (const Quantity& q : outputs) {
+}
+
+Named EnsembleMean::done(const Task* task) {
+  Named result;
+  for (auto& [name, m] : moments_) {
+    result[name] = m.mean;
+    result[name + kDeviation] = m.square.div_(static_cast<double>(members_)).sqrt_();
+  }
+  moments_.clear();
+  for (const Quantity& q : outputs_) {
     if (q.kind == Kind::category) {
       const auto p = result.find(kProbabilities);
       require<ConfigError>(p != result.end(), "several models: classes '", q.name,

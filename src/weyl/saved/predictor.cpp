@@ -176,11 +176,12 @@ Named Predictor::predicted(const Input& input, const Named& labels, const Asked&
     return alone(input, labels, asked);
   }
   const at::NoGradGuard no_grad;
-  std::vector<Named> members{alone(input, labels, asked)};
+  EnsembleMean all(own_outputs(asked));
+  all.add(alone(input, labels, asked));
   for (const Predictor& other : others_) {
-    members.push_back(other.alone(input, labels, asked));
+    all.add(other.alone(input, labels, asked));
   }
-  return ensemble_predictions(members, own_outputs(asked), task());
+  return all.done(task());
 }
 
 Named Predictor::as_far_as_labels(const Batch& batch) const {
