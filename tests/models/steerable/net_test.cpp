@@ -84,8 +84,9 @@ TEST(SteerableNets, LeaveEmptyTokensOutOfAttention) {
     Options o = small();
     o.stages = {{0, 4, 3, 1, 2}, {0, 4, 3, 1, 1}};
     o.low_pass = dimension == 2;
+    o.bias_init = -0.5;  // rounding has a direction where all is background: no bias may blow it up
     std::vector<int64_t> shape{2, dimension == 2 ? 3 : 2};
-    shape.insert(shape.end(), static_cast<size_t>(dimension), 20);
+    shape.insert(shape.end(), static_cast<size_t>(dimension), 14);
     const Grid grid = mostly_empty(shape);
     std::vector<Tensor> outputs;
     for (const bool skip : {false, true}) {
