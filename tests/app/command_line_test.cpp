@@ -241,6 +241,7 @@ TEST(CommandLine, HelpsWithEveryVerbAndShowsAnExample) {
 
 TEST(CommandLine, EveryVerbTakesThreadsAndQuiet) {
   const std::vector<std::vector<std::string>> verbs{{"train"},
+                                                    {"crossval"},
                                                     {"eval"},
                                                     {"predict"},
                                                     {"serve"},

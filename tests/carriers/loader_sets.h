@@ -22,7 +22,7 @@ inline std::shared_ptr<const Dataset> images(int64_t count, int64_t height, int6
   grid.interface.features = {{"grey"}};
   grid.labels = {{.name = "mask", .kind = Kind::category}};
   const Tensor cells = at::arange(count * height * width).view({count, 1, height, width});
-  return std::make_shared<InMemory>(Batch{Grid{cells.to(at::kDouble), {}}, {{"mask", cells}}}, grid);
+  return std::make_shared<InMemory>(Batch{Grid{cells.to(at::kDouble)}, {{"mask", cells}}}, grid);
 }
 
 inline std::vector<Batch> all_of(Loader& loader, int64_t epoch, int64_t first = 0) {

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <numeric>
+#include <thread>
 
 #include "tests/carriers/loader_sets.h"
 #include "tests/data/folder.h"
@@ -100,8 +102,10 @@ TEST(Loader, ResumesInTheMiddleOfAnEpoch) {
 TEST(Loader, MakingAheadChangesNothing) {
   Loader now(rich_set(), {.batch = 2, .rotate = true, .ahead = 0}, 3);
   Loader ahead(rich_set(), {.batch = 2, .rotate = true, .ahead = 4}, 3);
+  Loader several(rich_set(), {.batch = 2, .rotate = true, .ahead = 1, .threads = 3}, 3);
   for (int64_t epoch = 0; epoch < 3; ++epoch) {
     expect_equal(all_of(now, epoch), all_of(ahead, epoch));
+    expect_equal(all_of(now, epoch), all_of(several, epoch));
   }
 }
 
@@ -135,8 +139,8 @@ TEST(Loader, PreparesEachBatchBeforeItsDtype) {
 
 TEST(Loader, ThrowsWhereTheBrokenBatchWouldHaveCome) {
   const auto set = std::make_shared<Broken>(rich_batch({1, 1, 1, 1, 1, 1, 1}), rich_schema());
-  for (const int64_t ahead : {0, 5}) {
-    Loader loader(set, {.batch = 2, .shuffle = false, .ahead = ahead}, 1);
+  for (const auto& [ahead, threads] : {std::pair{0, 1}, {5, 1}, {1, 3}}) {
+    Loader loader(set, {.batch = 2, .shuffle = false, .ahead = ahead, .threads = threads}, 1);
     loader.start(0);
     EXPECT_TRUE(loader.next());
     EXPECT_TRUE(loader.next());
@@ -192,7 +196,7 @@ TEST(Loader, BitsDoNotDependOnTheNumberOfThreads) {
 TEST(Loader, StopsCleanlyAtAnyMoment) {
   const auto set = rich_set();
   for (int i = 0; i < 60; ++i) {
-    Loader loader(set, {.batch = 1, .rotate = i % 2 == 0, .ahead = 1 + i % 3}, 1);
+    Loader loader(set, {.batch = 1, .rotate = i % 2 == 0, .ahead = 1 + i % 3, .threads = 1 + i % 4}, 1);
     loader.start(i);
     for (int k = 0; k < i % 5; ++k) {
       loader.next();
@@ -303,6 +307,35 @@ TEST(Concatenate, SaysWhatGridsDiffer) {
   EXPECT_NE(refusal({x, {1, 1, 1}}, {x, {1, 2, 1}}).find("one spacing, got 1 x 1 x 1 and 1 x 2 x 1"),
             std::string::npos);
   EXPECT_NE(refusal({x}, {at::zeros({1, 1, 3, 4})}).find("one size, got"), std::string::npos);
+}
+
+/// Takes long for its first batch: the threads that make those after it have to wait for it to be asked for.
+class SlowFirst : public InMemory {
+ public:
+  using InMemory::InMemory;
+  Batch batch(std::span<const int64_t> indices) const override {
+    if (std::count(indices.begin(), indices.end(), 0) > 0) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(30));
+    }
+    ++made;
+    return InMemory::batch(indices);
+  }
+  mutable std::atomic<int64_t> made = 0;
+};
+
+TEST(Loader, HandsOutInOrderAndMakesNoMoreThanItMay) {
+  const auto set = std::make_shared<SlowFirst>(rich_batch(std::vector<int64_t>(30, 1)), rich_schema());
+  const LoaderOptions options{.batch = 1, .shuffle = false, .ahead = 2, .threads = 3};
+  Loader loader(set, options, 1);
+  loader.start(0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(90));
+  EXPECT_LE(set->made, options.ahead + options.threads);
+  for (int64_t b = 0; b < 30; ++b) {
+    const auto batch = loader.next();
+    ASSERT_TRUE(batch);
+    EXPECT_EQ(difference(*batch, loader.alone(0, b)), 0);
+  }
+  EXPECT_FALSE(loader.next());
 }
 
 }  // namespace loader_test

@@ -18,6 +18,15 @@ Predictor with_weights(const Dataset& data, double factor) {
   return Predictor(std::move(saved));
 }
 
+Named together(const std::vector<Named>& members, const std::vector<Quantity>& outputs,
+               const Task* task = nullptr) {
+  EnsembleMean all(outputs);
+  for (const Named& member : members) {
+    all.add(member);
+  }
+  return all.done(task);
+}
+
 TEST(Ensemble, GivesMeanAndDeviationOfEachNumber) {
   const auto data = set();
   const at::NoGradGuard no_grad;
@@ -30,13 +39,14 @@ TEST(Ensemble, GivesMeanAndDeviationOfEachNumber) {
   Predictor all = with_weights(*data, factors[0]);
   all.join(with_weights(*data, factors[1]), "a", "b");
   all.join(with_weights(*data, factors[2]), "a", "c");
-  const Named together = all(input);
+  const Named mean_of_all = all(input);
   for (const char* name : {"energy", "forces"}) {
     const Tensor a = members[0].at(name), b = members[1].at(name), c = members[2].at(name);
     const Tensor mean = (a + b + c) / 3;
     const Tensor variance = ((a - mean).square() + (b - mean).square() + (c - mean).square()) / 3;
-    EXPECT_TRUE(at::allclose(together.at(name), mean, 1e-12, 1e-12)) << name;
-    EXPECT_TRUE(at::allclose(together.at(std::string(name) + "_std"), variance.sqrt(), 1e-9, 1e-12)) << name;
+    EXPECT_TRUE(at::allclose(mean_of_all.at(name), mean, 1e-12, 1e-12)) << name;
+    EXPECT_TRUE(at::allclose(mean_of_all.at(std::string(name) + "_std"), variance.sqrt(), 1e-9, 1e-12))
+        << name;
     EXPECT_GT(variance.max().item<double>(), 1e-12) << name;  // or nothing was tried
   }
   std::vector<std::string> names;
@@ -63,11 +73,28 @@ TEST(Ensemble, TakesTheClassOfTheLargestMeanProbability) {
   // Each of two models is sure of another class; together they are surest of the third.
   const Named a{{"probabilities", at::tensor({0.55, 0.0, 0.45}).reshape({1, 3})}, {"class", at::tensor({0})}};
   const Named b{{"probabilities", at::tensor({0.0, 0.55, 0.45}).reshape({1, 3})}, {"class", at::tensor({1})}};
-  const Named both = ensemble_predictions({a, b}, outputs);
+  const Named both = together({a, b}, outputs);
   EXPECT_EQ(both.at("class").item<int64_t>(), 2);
   EXPECT_NEAR(both.at("probabilities_std")[0][0].item<double>(), 0.275, 1e-7);
   EXPECT_FALSE(both.contains("class_std"));
   EXPECT_EQ(ensemble_outputs(outputs).size(), 3u);
+}
+
+TEST(Ensemble, TakesMasksOfTheMeanAsItsTaskDoes) {
+  const std::vector<Quantity> outputs{{.name = "probabilities", .channels = 2},
+                                      {.name = "mask", .kind = Kind::category, .categories = 2}};
+  const auto member = [](std::vector<double> sure) {
+    const Tensor p = at::tensor(sure).view({1, 1, 1, 5}).to(at::kFloat);
+    return Named{{"probabilities", at::cat({1 - p, p}, 1)}, {"mask", p.gt(0.5).to(at::kLong)}};
+  };
+  const std::vector<Named> members{member({0.9, 0.9, 0.1, 0.9, 0.1}), member({0.9, 0.2, 0.1, 0.9, 0.1})};
+  const auto task = make_task({SegmentationOptions{.largest_component = LargestComponent{}}});
+  const Named plain = together(members, outputs), kept = together(members, outputs, task.get());
+  EXPECT_EQ(plain.at("mask").sum().item<int64_t>(), 3);
+  EXPECT_EQ(kept.at("mask").sum().item<int64_t>(), 2);
+  EXPECT_TRUE(plain.at("probabilities").equal(kept.at("probabilities")));
+  EXPECT_EQ(members[0].at("probabilities").scalar_type(), at::kFloat);  // and unchanged
+  EXPECT_NEAR(members[0].at("probabilities")[0][1][0][1].item<double>(), 0.9, 1e-6);
 }
 
 TEST(Ensemble, RefusesModelsThatAreToldOrSayOther) {

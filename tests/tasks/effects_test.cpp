@@ -187,6 +187,8 @@ TEST(EffectsOfTasks, Segmentation) {
   values.strings["names"] = {{"a", "b", "c"}};
   values.integers["window.size"] = {{4}, {2}};
   values.integers["regions[0].labels"] = {{1}};
+  values.integers["test_time_mirrors.axes"] = {{1}};
+  values.integers["largest_component.classes"] = {{2}};
   SegmentationOptions o;
   o.regions = {{"whole", {1, 2}}};
   expect_all_to_act("segmentation", o, data, net, values);

@@ -5,6 +5,7 @@
 
 #include "tests/toy_grid.h"
 #include "weyl/core/check.h"
+#include "weyl/tasks/components.h"
 #include "weyl/tasks/sliding_window.h"
 
 namespace weyl {
@@ -375,6 +376,105 @@ TEST(Segmentation, TurnsAndWindowsOfAnyShapeKeepAMaskTurningWithItsVolume) {
   EXPECT_LT(error(4, Axis::y, 2, 4), 1e-12);
   EXPECT_LT(error(24, Axis::z, 2, 3), 1e-12);
   EXPECT_LT(error(24, Axis::z, 3, 4), 1e-12);
+}
+
+TEST(Segmentation, MirrorImagesOfEachWindowKeepAMaskMirroredWithItsVolume) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  at::manual_seed(3);
+  const Tensor x = at::randn({1, 3, 5, 6, 7}, at::kDouble);
+  // What is said of a cell depends on its place in the window.
+  class Placed : public Pointwise {
+   public:
+    using Pointwise::Pointwise;
+    Named forward(const Grid& grid) override {
+      ++calls;
+      const Tensor places = at::arange(grid.values.numel(), at::kDouble).view(grid.values.sizes());
+      return {{"logits", grid.values * (1 + places / 50)}};
+    }
+  };
+  const auto predicted = [&](const std::optional<TestTimeMirrors>& mirrors, const Tensor& values,
+                             int64_t& calls) {
+    SegmentationOptions options;
+    options.test_time_mirrors = mirrors;
+    options.window.size = {3, 6, 4};
+    const Segmentation task(options);
+    Placed model(task.interface(toy_schema(3, 3, "mask", 3)));
+    const Tensor p = task.predict(model, {Grid{values}, {}}).at("probabilities");
+    calls = model.calls;
+    return p;
+  };
+  int64_t plain = 0, all = 0, two = 0;
+  const auto error = [&](const std::optional<TestTimeMirrors>& mirrors, int64_t axis, int64_t& calls) {
+    return (predicted(mirrors, x.flip({axis}), calls) - predicted(mirrors, x, calls).flip({axis}))
+        .abs()
+        .max()
+        .item<double>();
+  };
+  EXPECT_GT(error(std::nullopt, 2, plain), 1e-3);
+  for (const int64_t axis : {2, 3, 4}) {
+    EXPECT_LT(error(TestTimeMirrors{}, axis, all), 1e-12);
+  }
+  EXPECT_LT(error(TestTimeMirrors{{1, 2}}, 3, two), 1e-12);
+  EXPECT_GT(error(TestTimeMirrors{{1, 2}}, 2, two), 1e-3);
+  EXPECT_EQ(all, 8 * plain);
+  EXPECT_EQ(two, 4 * plain);
+  const Tensor p = predicted(TestTimeMirrors{}, x, all);
+  EXPECT_LT((p.sum(1) - 1).abs().max().item<double>(), 1e-12);
+  EXPECT_THROW(
+      Segmentation({.test_time_mirrors = TestTimeMirrors{{2}}}).interface(toy_schema(2, 3, "mask", 3)),
+      ConfigError);
+  EXPECT_THROW(
+      Segmentation({.test_time_mirrors = TestTimeMirrors{{1, 1}}}).interface(toy_schema(3, 3, "mask", 3)),
+      ConfigError);
+}
+
+TEST(Segmentation, KeepsTheLargestPartOfEachClass) {
+  // Parts of 1: three cells, and two that touch them at a corner alone; of 2: two and one.
+  const std::vector<int64_t> cells{1, 1, 0, 2,  //
+                                   1, 0, 0, 0,  //
+                                   0, 1, 1, 0,  //
+                                   2, 2, 0, 1};
+  Tensor mask = longs(cells, {1, 1, 4, 4});
+  const std::vector<int64_t> both{1, 2}, second{2};
+  keep_largest_components(mask, both);
+  EXPECT_TRUE(mask.equal(longs({1, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 2, 2, 0, 0}, {1, 1, 4, 4})));
+  mask = longs(cells, {1, 1, 4, 4});
+  keep_largest_components(mask, second);
+  EXPECT_TRUE(mask.equal(longs({1, 1, 0, 0, 1, 0, 0, 0, 0, 1, 1, 0, 2, 2, 0, 1}, {1, 1, 4, 4})));
+  // In space, and each sample by itself; of equal parts the first.
+  Tensor volumes = at::zeros({2, 1, 3, 3, 3}, at::kLong);
+  volumes[0][0].select(2, 0).fill_(1);
+  volumes[0][0][2][2][2].fill_(1);
+  volumes[1][0][0][0][0].fill_(1);
+  volumes[1][0][1][1][1].fill_(1);
+  Tensor kept = volumes.clone();
+  keep_largest_components(kept, both);
+  EXPECT_EQ(kept[0].sum().item<int64_t>(), 9);
+  EXPECT_EQ(kept[1].sum().item<int64_t>(), 1);
+  EXPECT_EQ(kept[1][0][0][0][0].item<int64_t>(), 1);
+}
+
+TEST(Segmentation, PredictsAndMeasuresTheLargestPartWhereItIsAsked) {
+  // A row of cells whose features are logits of two classes: parts of 3 and of 1.
+  const Tensor sure = at::tensor({1., 1., 1., 0., 1., 0.}).view({1, 1, 1, 6});
+  const Batch batch{Grid{at::cat({1 - sure, sure}, 1).to(at::kDouble)},
+                    {{"mask", longs({1, 1, 1, 0, 0, 0}, {1, 1, 1, 6})}}};
+  const auto mask_of = [&](const SegmentationOptions& options) {
+    const Segmentation task(options);
+    Pointwise model(task.interface(toy_schema(2, 2, "mask", 2)));
+    model.train(false);
+    const Step step = task.step(model, batch);
+    const Tensor& p = step.predictions.at("probabilities");
+    EXPECT_GT(p[0][1][0][4].item<double>(), 0.5);  // stays as it is
+    EXPECT_TRUE(task.likeliest(p).equal(step.predictions.at("mask")));
+    return step.predictions.at("mask").sum().item<int64_t>();
+  };
+  EXPECT_EQ(mask_of({}), 4);
+  EXPECT_EQ(mask_of({.largest_component = LargestComponent{}}), 3);
+  EXPECT_EQ(mask_of({.largest_component = LargestComponent{{1}}}), 3);
+  EXPECT_THROW(
+      Segmentation({.largest_component = LargestComponent{{2}}}).interface(toy_schema(2, 2, "mask", 2)),
+      ConfigError);
 }
 
 }  // namespace segmentation_test

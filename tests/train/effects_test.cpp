@@ -53,6 +53,7 @@ const std::map<std::string, std::string> outside_of_runs{
     {"max_seconds", "a budget of seconds ends a run where the machine has come to, which no test repeats"},
     {"save_every_seconds", "when `last` is saved: what it holds does not depend on it"},
     {"save_every_steps", "likewise"},
+    {"loaders", "how many threads make the same batches"},
     {"tf32", "on GPUs alone; elsewhere a line says that it has no effect"},
     {"deterministic", "likewise"},
     {"patience", "only where validations stop to improve: see Patience"}};

@@ -6,13 +6,14 @@
 
 #include <cmath>
 #include <condition_variable>
-#include <deque>
 #include <exception>
+#include <map>
 #include <mutex>
 #include <numeric>
 #include <thread>
 #include <utility>
 
+#include "weyl/carriers/augmented_grid.h"
 #include "weyl/carriers/crop.h"
 #include "weyl/carriers/motion.h"
 #include "weyl/carriers/origin.h"
@@ -51,16 +52,17 @@ struct Loader::State {
   int64_t epoch = 0, position = 0;  // of the next batch that the caller gets
   std::vector<std::vector<int64_t>> batches;
 
-  // Shared with the thread that makes batches ahead, under `mutex`.
+  // Shared with the threads that make batches ahead, under `mutex`.
   struct Made {
     std::optional<Batch> batch;
     std::exception_ptr error;
   };
   std::mutex mutex;
   std::condition_variable changed;
-  std::deque<Made> queue;
+  std::map<int64_t, Made> made;       // by the batch's number
+  int64_t next_made = 0, wanted = 0;  // the next that a thread takes on, and that the caller gets
   bool stop = false;
-  std::thread worker;
+  std::vector<std::thread> workers;
 
   ~State() { finish(); }
 
@@ -70,10 +72,11 @@ struct Loader::State {
       stop = true;
     }
     changed.notify_all();
-    if (worker.joinable()) {
+    for (std::thread& worker : workers) {
       worker.join();
     }
-    queue.clear();
+    workers.clear();
+    made.clear();
     stop = false;
   }
 
@@ -154,20 +157,30 @@ struct Loader::State {
     return data->augmented(samples, partners, {seed, of_epoch});
   }
 
-  Batch crops(int64_t of_epoch, std::span<const int64_t> samples) const {
+  /// Grids that are cropped or changed, each by itself.
+  Batch parts(int64_t of_epoch, std::span<const int64_t> samples) const {
     std::vector<Batch> parts;
     for (const int64_t sample : samples) {
-      Stream stream(seed, "crop", {static_cast<uint64_t>(of_epoch), static_cast<uint64_t>(sample)});
       const Batch whole = given(of_epoch, {&sample, 1});
-      const Crop crop = random_crop(whole, options.crop, options.crop_foreground, data->schema(), stream);
-      parts.push_back(cropped(whole, crop, data->schema()));
+      Crop part;
+      if (options.crop.empty()) {
+        const at::IntArrayRef cells = std::get<Grid>(whole.input).values.sizes().slice(2);
+        part = {std::vector<int64_t>(cells.size()), cells.vec()};
+      } else {
+        Stream stream(seed, "crop", {static_cast<uint64_t>(of_epoch), static_cast<uint64_t>(sample)});
+        part = random_crop(whole, options.crop, options.crop_foreground, data->schema(), stream);
+      }
+      parts.push_back(options.grids.any() ? augmented_grid(whole, part, options.grids, data->schema(),
+                                                           {seed, of_epoch}, sample)
+                                          : cropped(whole, part, data->schema()));
     }
     return concatenate(parts, data->schema());
   }
 
   Batch make(int64_t of_epoch, std::span<const int64_t> samples) const {
     const at::NoGradGuard no_grad;
-    Batch batch = options.crop.empty() ? given(of_epoch, samples) : crops(of_epoch, samples);
+    const bool whole = options.crop.empty() && !options.grids.any();
+    Batch batch = whole ? given(of_epoch, samples) : parts(of_epoch, samples);
     if (options.centre) {
       batch = shifted(batch, to_origin(batch.input), data->schema());
     }
@@ -180,26 +193,29 @@ struct Loader::State {
     return to(batch, options.device, options.dtype);
   }
 
-  void work(int64_t of_epoch, int64_t first) {
-    for (int64_t b = first; b < static_cast<int64_t>(batches.size()); ++b) {
-      Made made;
-      try {
-        made.batch = make(of_epoch, batches[b]);
-      } catch (...) {
-        made.error = std::current_exception();
-      }
-      const bool failed = made.error != nullptr;
-      std::unique_lock lock(mutex);
-      changed.wait(lock, [&] { return stop || static_cast<int64_t>(queue.size()) < options.ahead; });
-      if (stop) {
+  /// One of the threads: takes on one batch after the other. It waits while as many are made, and not yet asked for, as
+  /// may be; the one that is asked for next is always among those that are taken on.
+  void work(int64_t of_epoch) {
+    const auto count = static_cast<int64_t>(batches.size());
+    for (std::unique_lock lock(mutex);;) {
+      changed.wait(lock, [&] { return stop || next_made < wanted + options.ahead + options.threads; });
+      if (stop || next_made >= count) {
         return;
       }
-      queue.push_back(std::move(made));
+      const int64_t number = next_made++;
       lock.unlock();
-      changed.notify_all();
-      if (failed) {
-        return;
+      Made result;
+      try {
+        result.batch = make(of_epoch, batches[number]);
+      } catch (...) {
+        result.error = std::current_exception();
       }
+      lock.lock();
+      if (result.error) {
+        next_made = count;  // none after it is asked for
+      }
+      made.emplace(number, std::move(result));
+      changed.notify_all();
     }
   }
 };
@@ -218,7 +234,9 @@ Loader::Loader(std::shared_ptr<const Dataset> data, LoaderOptions options, uint6
   require<ConfigError>(options.batch >= 1, "batch: must be at least 1, got ", options.batch);
   require<ConfigError>(!options.batch_tokens || *options.batch_tokens >= 1,
                        "batch_tokens: must be at least 1, got ", options.batch_tokens.value_or(0));
+  require<ConfigError>(options.threads >= 1, "loaders: must be at least 1, got ", options.threads);
   require_crop(options.crop, data->schema());
+  require_grid_augmentation(options.grids, data->schema());
   require(!(options.rotate || options.reflect) ||
               (data->schema().interface.dimension >= 1 && data->schema().interface.dimension <= 3),
           "loader: rotations need 1, 2 or 3 dimensions, got ", data->schema().interface.dimension);
@@ -247,9 +265,11 @@ void Loader::start(int64_t epoch, int64_t first_batch) {
           " has batches 0 .. ", count, ", got ", first_batch);
   state_->epoch = epoch;
   state_->position = first_batch;
-  if (state_->options.ahead > 0 && first_batch < count) {
-    state_->worker =
-        std::thread([state = state_.get(), epoch, first_batch] { state->work(epoch, first_batch); });
+  state_->next_made = state_->wanted = first_batch;
+  const int64_t threads =
+      state_->options.ahead > 0 ? std::min(state_->options.threads, count - first_batch) : 0;
+  for (int64_t i = 0; i < threads; ++i) {
+    state_->workers.emplace_back([state = state_.get(), epoch] { state->work(epoch); });
   }
 }
 
@@ -258,19 +278,21 @@ std::optional<Batch> Loader::next() {
   if (s.position >= static_cast<int64_t>(s.batches.size())) {
     return std::nullopt;
   }
-  if (!s.worker.joinable()) {
+  if (s.workers.empty()) {
     Batch batch = s.make(s.epoch, s.batches[s.position]);
     ++s.position;
     return batch;
   }
   std::unique_lock lock(s.mutex);
-  s.changed.wait(lock, [&] { return !s.queue.empty(); });
-  State::Made made = std::move(s.queue.front());
-  s.queue.pop_front();
+  s.changed.wait(lock, [&] { return s.made.contains(s.position); });
+  State::Made made = std::move(s.made.extract(s.position).mapped());
+  if (!made.error) {
+    s.wanted = s.position + 1;
+  }
   lock.unlock();
   s.changed.notify_all();
   if (made.error) {
-    s.finish();  // the thread has ended: the next call makes this batch itself, and fails likewise
+    s.finish();  // the next call makes this batch itself, and fails likewise
     std::rethrow_exception(made.error);
   }
   ++s.position;

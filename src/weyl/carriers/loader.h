@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "weyl/carriers/dataset.h"
+#include "weyl/carriers/grid_augmentation.h"
 
 namespace weyl {
 
@@ -24,13 +25,15 @@ struct LoaderOptions {
   std::vector<int64_t> crop;            // grids: size of a random part of each sample, taken before it is
                                         // turned; one number is for all axes
   double crop_foreground = 0;           // share of the crops around a cell that is not background (crop.h)
+  GridAugmentation grids;               // random changes of each grid (augmented_grid.h), about its crop
   bool augment = false;                 // samples as the set changes them at random (Dataset::augmented)
   bool centre = false;                  // each sample is brought near the origin, in float64 (origin.h)
-  int64_t ahead = 2;                    // batches made in advance by a thread; 0: made when asked for
+  int64_t ahead = 2;                    // batches made in advance by threads; 0: made when asked for
+  int64_t threads = 1;                  // that make batches
   at::ScalarType dtype = at::kFloat;    // of floating-point inputs; labels stay float64
   at::Device device = at::kCPU;
-  /// Called with each batch in float64 on the CPU, before the batch is brought to dtype and device. The thread that
-  /// makes the batches calls it.
+  /// Called with each batch in float64 on the CPU, before the batch is brought to dtype and device. The threads that
+  /// make the batches call it.
   std::function<void(Batch&)> prepare;
 };
 
@@ -45,15 +48,15 @@ void require_crop(std::span<const int64_t> crop, const Schema& schema);
 /// spacing never share a batch, and those with different numbers of cells only when they are cropped; so a batch may be
 /// smaller than asked for.
 ///
-/// The thread that makes batches computes with as many threads as at::set_num_threads has set for all: LibTorch has no
+/// Each thread that makes batches computes with as many threads as at::set_num_threads has set for all: LibTorch has no
 /// setting for one thread alone. The bits of a batch do not depend on that number: row gathers, and products of D x D
 /// matrices, divide no sum.
 class Loader {
  public:
-  /// ConfigError: batch < 1; batch_tokens < 1; see require_crop.
+  /// ConfigError: batch, batch_tokens or threads < 1; see require_crop and require_grid_augmentation.
   /// ShapeError: `move` for data that are not poses; `reflect` for poses; rotations in other than 1 to 3 dimensions.
   Loader(std::shared_ptr<const Dataset> data, LoaderOptions options, uint64_t seed);
-  ~Loader();  // stops the thread, also in the middle of an epoch
+  ~Loader();  // stops the threads, also in the middle of an epoch
   Loader(Loader&&) noexcept;
   Loader& operator=(Loader&&) noexcept;
 

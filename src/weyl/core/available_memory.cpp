@@ -80,6 +80,10 @@ uint64_t available_memory() {
   return std::min({of_machine(), of_groups(), of_addresses()});
 }
 
+uint64_t peak_resident_memory() {
+  return number_after("/proc/self/status", "VmHWM:") << 10U;
+}
+
 void require_memory(uint64_t bytes, std::string_view where) {
   if (bytes <= kSmall) {
     return;

@@ -17,6 +17,9 @@ class MemoryError : public Error {
 /// the process leave it, and what is left of its limit on addresses. What is unknown does not count.
 uint64_t available_memory();
 
+/// The most memory that this process has had at one time, in bytes; 0 where the system does not say.
+uint64_t peak_resident_memory();
+
 /// MemoryError naming `where` when data of so many bytes would not fit. Asked before data are unpacked whose
 /// size a file only states.
 void require_memory(uint64_t bytes, std::string_view where);

@@ -3,13 +3,16 @@
 #include <ATen/Context.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iterator>
 
+#include "weyl/carriers/augmented_grid.h"
 #include "weyl/carriers/loader.h"
 #include "weyl/config/toml.h"
 #include "weyl/config/unused_options.h"
 #include "weyl/core/check.h"
+#include "weyl/core/quote.h"
 #include "weyl/core/random.h"
 #include "weyl/data/atoms/molecules.h"
 #include "weyl/data/open.h"
@@ -152,6 +155,7 @@ std::vector<std::string> check_model(Recipe recipe, const Systems& systems) {
   }
   freeze_parameters(*subject.model, train.freeze);
   require_crop(train.crop, subject.schema);
+  require_grid_augmentation(train.grids, subject.schema);
   return {subject.recipe.warnings.begin() + std::ssize(known), subject.recipe.warnings.end()};
 }
 
@@ -280,6 +284,39 @@ Recipe with_data_keys(const Subject& subject, const std::vector<std::string>& ov
                        ": must say how files are read, but the model would be told or asked something else");
   recipe.data = as_learned(std::move(data), recipe.task, subject.trained_on);
   return recipe;
+}
+
+void take_prediction_keys(Subject& subject, const std::vector<std::string>& overrides) {
+  if (overrides.empty()) {
+    return;
+  }
+  require<ConfigError>(subject.task != nullptr && subject.trained, "override '", overrides.front(),
+                       "': needs a trained model with a task");
+  constexpr std::array<std::string_view, 7> keys{"test_time_rotations",
+                                                 "test_time_mirrors",
+                                                 "window",
+                                                 "largest_component",
+                                                 "tolerance",
+                                                 "hd95",
+                                                 "regions"};
+  const std::string table = text("task.", subject.task->name(), ".");
+  for (const std::string& item : overrides) {
+    const bool of_task = item.starts_with(table);
+    const std::string key =
+        of_task ? item.substr(table.size(), item.find_first_of(".=", table.size()) - table.size()) : "";
+    require<ConfigError>(of_task && std::ranges::find(keys, key) != keys.end(), "override '", item,
+                         "': of a trained model must be how its task predicts: ", table, "KEY, one of ",
+                         joined(std::vector<std::string>(keys.begin(), keys.end())));
+  }
+  TaskOptions options = subject.recipe.task;
+  const auto visit = [&](Fields& f) { f("task", options, "what the model has learned"); };
+  const std::string stored = write_toml(visit);
+  read_toml_text(stored, "the model's config", overrides, visit);
+  require_effects(options);
+  std::shared_ptr<Task> task = make_task(options);
+  task->load(subject.task->state());
+  subject.task = std::move(task);
+  subject.recipe.task = std::move(options);
 }
 
 namespace {

@@ -68,6 +68,11 @@ Recipe with_rollout(Recipe recipe, int64_t steps, std::string_view where = "roll
 Recipe with_data_keys(const Subject& subject, const std::vector<std::string>& overrides,
                       const std::string& path = {});
 
+/// Gives the subject other options of how its task predicts and measures, "task.segmentation.test_time_mirrors=true": of any task
+/// test_time_rotations, of segmentations also test_time_mirrors, window, largest_component, tolerance, hd95 and regions. ConfigError:
+/// another key, or a value that its own check refuses; what does not fit the model is refused by the first prediction.
+void take_prediction_keys(Subject& subject, const std::vector<std::string>& overrides);
+
 /// In place of a split's name: that of testing, or where there is none that of validation or training.
 constexpr const char* any_split = "any";
 

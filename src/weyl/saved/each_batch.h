@@ -22,6 +22,7 @@ struct BatchOptions {
   int64_t ahead = 2;                                          // batches that a thread makes in advance
   std::function<void(int64_t)> progress;                      // samples done, after each batch
   std::function<bool()> stop;                                 // asked after each batch
+  bool by_sample = false;                                     // `evaluate`: the metrics of each sample, too
   std::string where = "data";                                 // what errors call the data set
 };
 

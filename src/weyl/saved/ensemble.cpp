@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/argmax.h>
-#include <ATen/ops/stack.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
@@ -46,28 +45,41 @@ std::vector<Quantity> ensemble_outputs(const std::vector<Quantity>& outputs) {
   return all;
 }
 
-Named ensemble_predictions(const std::vector<Named>& members, const std::vector<Quantity>& outputs) {
-  Named result;
-  for (const Quantity& q : outputs) {
+void EnsembleMean::add(const Named& member) {
+  ++members_;
+  const auto n = static_cast<double>(members_);
+  for (const Quantity& q : outputs_) {
     if (q.kind == Kind::category) {
       continue;
     }
-    std::vector<Tensor> values;
-    for (const Named& member : members) {
-      const auto found = member.find(q.name);
-      require(found != member.end(), "predict: the model must give the output '", q.name, "' it declares");
-      values.push_back(found->second.to(at::kDouble));
+    const auto found = member.find(q.name);
+    require(found != member.end(), "predict: the model must give the output '", q.name, "' it declares");
+    Moments& m = moments_[q.name];
+    if (members_ == 1) {
+      m.mean = found->second.to(at::kDouble, false, /*copy=*/true);
+      m.square = at::zeros_like(m.mean);
+      continue;
     }
-    const Tensor all = at::stack(values), mean = all.mean(0);
-    result[q.name] = mean;
-    result[q.name + kDeviation] = (all - mean).square().mean(0).sqrt();
+    const Tensor off = found->second - m.mean;  // Welford 1962
+    m.mean.add_(off, 1 / n);
+    m.square.addcmul_(off, off, (n - 1) / n);
   }
-  for (const Quantity& q : outputs) {
+}
+
+Named EnsembleMean::done(const Task* task) {
+  Named result;
+  for (auto& [name, m] : moments_) {
+    result[name] = m.mean;
+    result[name + kDeviation] = m.square.div_(static_cast<double>(members_)).sqrt_();
+  }
+  moments_.clear();
+  for (const Quantity& q : outputs_) {
     if (q.kind == Kind::category) {
       const auto p = result.find(kProbabilities);
       require<ConfigError>(p != result.end(), "several models: classes '", q.name,
                            "' need the models' probabilities, but there are none; give one model");
-      result[q.name] = at::argmax(p->second, 1, /*keepdim=*/true);
+      result[q.name] =
+          task != nullptr ? task->likeliest(p->second) : at::argmax(p->second, 1, /*keepdim=*/true);
     }
   }
   return result;

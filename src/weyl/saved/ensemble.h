@@ -1,6 +1,9 @@
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "weyl/saved/saved_model.h"
@@ -16,8 +19,27 @@ namespace weyl {
 /// group, of which there is no mean here.
 std::vector<Quantity> ensemble_outputs(const std::vector<Quantity>& outputs);
 
-/// `members`: the predictions of each, at least one, by the names of `outputs` (those of one model), of one batch.
-Named ensemble_predictions(const std::vector<Named>& members, const std::vector<Quantity>& outputs);
+/// The predictions of several models for one batch, taken one after the other: memory holds mean and spread, not the members.
+class EnsembleMean {
+ public:
+  /// `outputs`: those of one model.
+  explicit EnsembleMean(std::vector<Quantity> outputs) : outputs_(std::move(outputs)) {}
+
+  /// ShapeError: the member lacks an output.
+  void add(const Named& member);
+  /// What all of them say, at least one. Classes are those that `task` takes of the mean probabilities (Task::likeliest), without
+  /// one those of the largest. ConfigError: there are classes without probabilities. To be asked once.
+  Named done(const Task* task = nullptr);
+
+ private:
+  struct Moments {
+    Tensor mean, square;  // float64; square: the sum of squares of what the members are off the mean
+  };
+
+  std::vector<Quantity> outputs_;
+  std::map<std::string, Moments> moments_;
+  int64_t members_ = 0;
+};
 
 /// "energy_std" -> "energy", where `outputs` are those of an ensemble and hold both; else the name as it is.
 std::string without_deviation(const std::vector<Quantity>& outputs, const std::string& name);

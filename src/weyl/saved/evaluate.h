@@ -15,11 +15,13 @@ struct Evaluation {
   std::optional<Confusion> confusion;  // for tasks with classes
   std::vector<Breakdown> breakdowns;   // by parts of the data, where the task knows such
   bool stopped = false;                // by options.stop: metrics of the samples so far
+  std::vector<Metrics> by_sample;      // of each sample alone, where they are asked for
+  std::shared_ptr<const Meter> meter;  // that has seen all samples, to be merged with those of other data
 };
 
 /// A model's metrics on a data set (see each_batch). Meanwhile the model is in evaluation mode and its weights have no
 /// gradients; both are restored. Nothing is recorded for gradients (a task that predicts gradients switches them on
-/// itself). DataError: the data set is empty, or task or model refuse a sample (a ShapeError), which is named.
+/// itself). With options.by_sample samples go one by one. DataError: the data set is empty, or task or model refuse a sample (a ShapeError), which is named.
 Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Dataset> data,
                     const BatchOptions& options = {});
 

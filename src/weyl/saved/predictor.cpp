@@ -103,6 +103,12 @@ std::vector<SampleFacts> Predictor::trained_on() const {
 
 std::vector<std::string> Predictor::notes() const {
   std::vector<std::string> notes = task() != nullptr ? task()->notes() : std::vector<std::string>{};
+  if (const size_t count = task() != nullptr ? task()->placements(model().interface).size() : 0; count > 0) {
+    notes.push_back(
+        text("task ", task()->name(), ": measuring averages over ", count,
+             " rotations of the shapes that volumes are made of; predictions of given volumes are of them as "
+             "they are"));
+  }
   if (!note_on_places_.empty()) {
     notes.push_back(note_on_places_);
   }
@@ -170,11 +176,12 @@ Named Predictor::predicted(const Input& input, const Named& labels, const Asked&
     return alone(input, labels, asked);
   }
   const at::NoGradGuard no_grad;
-  std::vector<Named> members{alone(input, labels, asked)};
+  EnsembleMean all(own_outputs(asked));
+  all.add(alone(input, labels, asked));
   for (const Predictor& other : others_) {
-    members.push_back(other.alone(input, labels, asked));
+    all.add(other.alone(input, labels, asked));
   }
-  return ensemble_predictions(members, own_outputs(asked));
+  return all.done(task());
 }
 
 Named Predictor::as_far_as_labels(const Batch& batch) const {
@@ -300,7 +307,9 @@ Evaluation Predictor::evaluate(std::shared_ptr<const Dataset> data, const std::s
       without_axes().counts()) {  // each sample is looked at once more, which costs little beside it
     each(data, where, [](const Batch&) {}, {.stop = calls.stop, .warn = calls.warn});
   }
-  return weyl::evaluate(model(), *task(), std::move(data), bounds(where, calls));
+  BatchOptions options = bounds(where, calls);
+  options.by_sample = calls.by_sample;
+  return weyl::evaluate(model(), *task(), std::move(data), options);
 }
 
 }  // namespace weyl

@@ -29,6 +29,7 @@ struct PredictorCalls {
   std::function<void(int64_t done)> progress;    // samples done
   std::function<bool()> stop;                    // true: no further batch
   std::function<void(const std::string&)> warn;  // a warning about the data, of each kind at most once
+  bool by_sample = false;                        // `evaluate`: the metrics of each sample, too
 };
 
 /// Predicts with a trained model: samples in, named outputs out. It loads a run or a model file, keeps batches within

@@ -18,11 +18,20 @@ void fields(Fields& f, CompletionOptions& o) {
 void fields(Fields& f, TestTimeRotations& o) {
   f("count", o.count,
     "1: none; 24 in space: the rotations of the cube; else the multiples of a turn / count: of the plane, in "
-    "space about `axis`. A grid turns exactly by 1, 2, 4 and 24, points by any",
+    "space about `axis`. A grid turns exactly by 1, 2, 4 and 24, points by any; in classification volumes of shapes too, which "
+    "are then made anew of the turned shape",
     {1, 360});
   f("axis", o.axis, "in space, unless there are 24");
   f("random", o.random,
     "of points: rotations drawn uniformly, the same for all inputs, beside the input as it is");
+}
+
+void fields(Fields& f, TestTimeMirrors& o) {
+  f("axes", o.axes, "axes along which inputs are mirrored, by number from 0; none: all", {0, 2});
+}
+
+void fields(Fields& f, LargestComponent& o) {
+  f("classes", o.classes, "the classes of which the largest part alone is kept; none: all but 0", {1, 1e6});
 }
 
 void fields(Fields& f, ClassificationOptions& o) {
@@ -66,7 +75,14 @@ void fields(Fields& f, SegmentationOptions& o) {
     "together, as medpy has it");
   f("test_time_rotations", o.test_time_rotations,
     "rotations at test time, in validation too: class probabilities are averaged over them");
+  f("test_time_mirrors", o.test_time_mirrors,
+    "mirror images at test time, in validation too: class probabilities of each window are averaged over all mirror images "
+    "along the axes, 8 of volumes");
+  f.also_called("test_time_mirrors", {"mirror_axes", "tta", "use_mirroring", "test_time_augmentation"});
   f("window", o.window, "prediction window by window, for inputs larger than the memory of the device");
+  f("largest_component", o.largest_component,
+    "keeps of every class but 0 only the largest part whose cells have faces (of images, sides) in common; what else was "
+    "of the class becomes 0. In validation, eval and predict; probabilities stay as they are");
 }
 
 void fields(Fields& f, ForceFieldOptions& o) {

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -41,6 +42,18 @@ struct TestTimeRotations {
   bool random = false;  // points and poses: the input as it is, and count - 1 rotations drawn uniformly
 };
 void fields(Fields& f, TestTimeRotations& o);
+
+/// The mirror images of a grid over which a prediction is averaged: all 2^n of n axes.
+struct TestTimeMirrors {
+  std::vector<int64_t> axes;  // by number, from 0; none: all
+};
+void fields(Fields& f, TestTimeMirrors& o);
+
+/// Classes of which the largest connected part alone is kept.
+struct LargestComponent {
+  std::vector<int64_t> classes;  // none: all but 0
+};
+void fields(Fields& f, LargestComponent& o);
 
 /// The loss of a classification, which predicts the class of an input.
 enum class ClassLoss { cross_entropy, binary };
@@ -90,7 +103,9 @@ struct SegmentationOptions {
   double tolerance = 1;               // of surface Dice, in the data's unit of length
   Percentile95 hd95 = Percentile95::larger;
   TestTimeRotations test_time_rotations;
+  std::optional<TestTimeMirrors> test_time_mirrors;
   WindowOptions window;
+  std::optional<LargestComponent> largest_component;
 };
 void fields(Fields& f, SegmentationOptions& o);
 

@@ -19,6 +19,7 @@
 #include "weyl/ops/autograd/full_precision.h"
 #include "weyl/ops/constants.h"
 #include "weyl/tasks/classes.h"
+#include "weyl/tasks/components.h"
 #include "weyl/tasks/mask_surfaces.h"
 #include "weyl/tasks/sliding_window.h"
 #include "weyl/tasks/test_time_rotations.h"
@@ -385,6 +386,11 @@ Interface Segmentation::interface(const Schema& data) const {
                        "task.segmentation: cross_entropy, focal or dice must have a weight, got none");
   check_class_weights(options_.class_weights, classes, kSegmentation);
   matrices_of(options_.test_time_rotations, data.carrier(), D);
+  mirrors_of(options_.test_time_mirrors, D);
+  for (const int64_t k : options_.largest_component.value_or(LargestComponent{}).classes) {
+    require<ConfigError>(k < classes, "task.segmentation.largest_component.classes: must be 1 .. ",
+                         classes - 1, ", got ", k);
+  }
   const auto sizes = static_cast<int64_t>(options_.window.size.size());
   require<ConfigError>(sizes <= 1 || sizes == D, "task.segmentation.window.size: must be one number, or ", D,
                        ", one an axis, got ", sizes);
@@ -447,10 +453,29 @@ Named Segmentation::predict(Model& model, const Batch& batch) const {
       options_.test_time_rotations, grid_of(batch.input), model.interface, q, [&](const Input& input) {
         return over_windows(grid_of(input), options_.window, [&](const Grid& window) {
           const Grid there{window.values.to(model.device()), window.spacing};
-          return at::softmax(logits_of(model(there), kSegmentation), 1);
+          return mean_over_mirrors(
+              options_.test_time_mirrors, there, model.interface, q,
+              [&](const Input& image) { return at::softmax(logits_of(model(image), kSegmentation), 1); });
         });
       });
-  return {{kClassProbabilities, p}, {kMaskLabel, at::argmax(p, 1, true)}};
+  return {{kClassProbabilities, p}, {kMaskLabel, likeliest(p)}};
+}
+
+Tensor Segmentation::likeliest(const Tensor& probabilities) const {
+  Tensor mask = Task::likeliest(probabilities);
+  if (const auto& kept = options_.largest_component) {
+    std::vector<int64_t> classes = kept->classes;
+    for (int64_t k = 1; kept->classes.empty() && k < probabilities.size(1); ++k) {
+      classes.push_back(k);
+    }
+    for (const int64_t k : classes) {
+      require<ConfigError>(k < probabilities.size(1),
+                           "task.segmentation.largest_component.classes: must be 1 .. ",
+                           probabilities.size(1) - 1, ", got ", k);
+    }
+    keep_largest_components(mask, classes);
+  }
+  return mask;
 }
 
 std::unique_ptr<Meter> Segmentation::meter(const Interface& model) const {

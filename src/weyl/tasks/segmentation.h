@@ -27,8 +27,8 @@ Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const Segme
 ///             gives coarser logits too (coarser_output, deep supervision) the mean of the losses of all, with weights 1,
 ///             1/2, 1/4, ...
 ///   predicts  `probabilities` (B, K, spatial...), softmax of the logits, put together from windows
-///             (sliding_window.h) and averaged over the test-time rotations; `mask` (B, 1, spatial...) int64,
-///             the likeliest class
+///             (sliding_window.h), each window averaged over its mirror images, and averaged over the test-time rotations;
+///             `mask` (B, 1, spatial...) int64, the likeliest class, of which largest_component keeps one part (components.h)
 ///   metrics   of every class k but 0 (up to 20 of them), and of every region, with TP, FP and FN its pixels:
 ///             dice_<name> = 2 TP / (2 TP + FP + FN) and iou_<name> = TP / (TP + FP + FN), of each sample,
 ///             averaged over the samples, 0/0 being 1; dice_pooled_<name> and iou_pooled_<name> of all pixels
@@ -61,6 +61,7 @@ class Segmentation : public Task {
   bool moves_inputs() const override { return !options_.window.size.empty(); }
   std::vector<int64_t> window() const override { return options_.window.size; }
   Named predict(Model& model, const Batch& batch) const override;
+  Tensor likeliest(const Tensor& probabilities) const override;
 
   std::unique_ptr<Meter> meter(const Interface& model) const override;
   std::string headline() const override { return "dice"; }

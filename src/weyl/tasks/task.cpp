@@ -1,5 +1,7 @@
 #include "weyl/tasks/task.h"
 
+#include <ATen/ops/argmax.h>
+
 #include "weyl/core/check.h"
 #include "weyl/tasks/classification.h"
 #include "weyl/tasks/completion.h"
@@ -11,6 +13,10 @@
 #include "weyl/tasks/trajectory.h"
 
 namespace weyl {
+
+Tensor Task::likeliest(const Tensor& probabilities) const {
+  return at::argmax(probabilities, 1, /*keepdim=*/true);
+}
 
 bool through_derivatives(const Task* task) {
   return task != nullptr && !task->differentiated_by().empty();

@@ -80,6 +80,12 @@ void fields(Fields& f, TrainOptions& o) {
     "all); none: on the whole",
     {1, 1e6});
   f("crop_foreground", o.crop_foreground, "share of the crops around a cell that is not background", {0, 1});
+  f("grids", o.grids,
+    "random changes of training images and volumes, each switched on by its table or by `= true`; none unless said");
+  f("loaders", o.loaders,
+    "threads that read and change the training samples while the model learns; the run's bits do not depend on them",
+    {1, 256});
+  f.also_called("loaders", {"num_workers", "workers", "dataloader_num_workers", "loader_threads"});
   f("average", o.average, "decay of the weights' moving average, which is validated and kept as best",
     {0, 0.99999999});
   f.also_called("average", {"ema", "ema_decay", "ema_rate"});
@@ -121,6 +127,7 @@ void check(const ScheduleOptions& o) {
 
 void require_effects(const TrainOptions& o) {
   check(o.schedule);
+  check(o.grids, "train.grids");
   const ScheduleLaw law = o.schedule.name;
   const bool falls = follows_budget(law);
   const bool drops = law == ScheduleLaw::step || law == ScheduleLaw::plateau;

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "weyl/carriers/grid_augmentation.h"
 #include "weyl/config/fields.h"
 
 namespace weyl {
@@ -79,6 +80,8 @@ struct TrainOptions {
   Augmentation augment = Augmentation::none;
   std::vector<int64_t> crop;        // grids: cells per axis of a random part of each sample; none: the whole
   double crop_foreground = 0;       // share of the crops that lie around a cell that is not background
+  GridAugmentation grids;           // random changes of images and volumes
+  int64_t loaders = 1;              // threads that make batches
   std::optional<double> average;    // EMA decay of the weights, used for validation and kept as best
   bool average_warmup = true;       // early averages are plain means of the steps so far
   double evaluate_every = 1;        // epochs between validations

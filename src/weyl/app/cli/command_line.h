@@ -34,23 +34,37 @@ struct ConfigArguments {
 struct TrainCommand {
   OutputOptions output;
   Machine machine;
-  ConfigArguments config;     // with --resume: no path, and overrides of the budget alone
-  std::string resume;         // a run folder
-  bool data_changed = false;  // with --resume: its data may be others than they were
-  bool strict = false;        // warnings before the first step are errors
-  bool pictures = true;       // into the run's plots/, at its end
-  std::string out;            // empty: runs/<name of the config>-<number>
+  ConfigArguments config;       // with --resume: no path, and overrides of the budget alone
+  std::string resume;           // a run folder
+  bool data_changed = false;    // with --resume: its data may be others than they were
+  bool strict = false;          // warnings before the first step are errors
+  std::optional<int64_t> fold;  // of data.folds, that validates
+  bool pictures = true;         // into the run's plots/, at its end
+  std::string out;              // empty: runs/<name of the config>-<number>
+};
+
+struct CrossvalCommand {
+  OutputOptions output;
+  Machine machine;
+  ConfigArguments config;
+  std::optional<int64_t> folds;  // absent: data.folds, else 5
+  bool pictures = true;          // of each run
+  std::string out;
 };
 
 struct EvalCommand {
   OutputOptions output;
   Machine machine;
-  std::string model;                   // a run folder or a model file
-  std::string data;                    // empty: as the model's own config says
-  std::vector<std::string> overrides;  // of the keys of `data`'s set
-  std::string split;                   // empty: the test split
+  std::string model;                        // a run folder or a model file
+  std::string data;                         // empty: as the model's own config says
+  std::vector<std::string> overrides;       // of the keys of `data`'s set
+  std::vector<std::string> task_overrides;  // of how the task predicts
+  std::string split;                        // empty: the test split
+  std::string out;                          // folder for the table and pictures of cases; empty: none
+  bool force = false;                       // replace what is there
   int64_t rollout = 0;  // steps that are measured; 0: as many as the labels of the model's own data have
   bool as_is = false;   // data that contradict what the model was trained on
+  bool moved = false;   // also of samples that are turned and shifted before they become cells
   int64_t batch = 256;
   std::optional<int64_t> batch_tokens;
 };
@@ -59,13 +73,14 @@ struct PredictCommand {
   OutputOptions output;
   Machine machine;
   std::string model, data, out;
-  std::vector<std::string> others;     // models that predict with the first
-  std::vector<std::string> overrides;  // of the keys of `data`'s set
-  bool force = false;                  // replace what is there, inputs excepted
-  bool as_is = false;                  // data that contradict what the model was trained on
-  bool gradient = false;               // d(sum of graph_scalars)/d(positions)
-  bool probabilities = false;          // into a folder: of each class too
-  int64_t rollout = 0;                 // steps that predictions go; 0: as the config says
+  std::vector<std::string> others;          // models that predict with the first
+  std::vector<std::string> overrides;       // of the keys of `data`'s set
+  std::vector<std::string> task_overrides;  // of how the task predicts
+  bool force = false;                       // replace what is there, inputs excepted
+  bool as_is = false;                       // data that contradict what the model was trained on
+  bool gradient = false;                    // d(sum of graph_scalars)/d(positions)
+  bool probabilities = false;               // into a folder: of each class too
+  int64_t rollout = 0;                      // steps that predictions go; 0: as the config says
   int64_t batch = 256;
   std::optional<int64_t> batch_tokens;
 };
@@ -187,7 +202,8 @@ struct PlotCommand {
   OutputOptions output;
   Machine machine;
   std::string run, out;
-  int64_t rollout = 0;  // steps of new films; 0: none are made
+  int64_t rollout = 0;               // steps of new films; 0: none are made
+  std::optional<int64_t> attention;  // the sample whose attention is drawn
 };
 
 struct ScaleFitCommand {
@@ -227,12 +243,12 @@ struct DoctorCommand {
   OutputOptions output;
 };
 
-using Command =
-    std::variant<TrainCommand, EvalCommand, PredictCommand, ServeCommand, AuditCommand, InfoCommand,
-                 ImportCommand, DataMakeCommand, DataInspectCommand, DataConvertCommand, DataSplitCommand,
-                 ConfigSchemaCommand, ConfigExplainCommand, ConfigCheckCommand, ConfigNewCommand,
-                 BenchCommand, CompareCommand, PlotCommand, ScaleFitCommand, ScalePlanCommand,
-                 ScaleRunCommand, ScalePlotCommand, ScaleReportCommand, CompletionCommand, DoctorCommand>;
+using Command = std::variant<TrainCommand, CrossvalCommand, EvalCommand, PredictCommand, ServeCommand,
+                             AuditCommand, InfoCommand, ImportCommand, DataMakeCommand, DataInspectCommand,
+                             DataConvertCommand, DataSplitCommand, ConfigSchemaCommand, ConfigExplainCommand,
+                             ConfigCheckCommand, ConfigNewCommand, BenchCommand, CompareCommand, PlotCommand,
+                             ScaleFitCommand, ScalePlanCommand, ScaleRunCommand, ScalePlotCommand,
+                             ScaleReportCommand, CompletionCommand, DoctorCommand>;
 
 /// What the arguments came to: a command, or an answer (help, version, a usage error) with its exit code.
 struct Parsed {

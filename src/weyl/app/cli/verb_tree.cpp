@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 #include "weyl/app/cli/arguments.h"
 #include "weyl/core/check.h"
@@ -18,6 +19,8 @@ namespace weyl {
 namespace {
 
 constexpr int64_t most_audited = int64_t{1} << 24;
+constexpr const char* no_pictures_help =
+    "draw nothing into the run's plots/ at its end: `weyl plot` does it later";
 
 Verb add_train(CLI::App& root) {
   const auto draft = begin<TrainCommand>(
@@ -25,7 +28,8 @@ Verb add_train(CLI::App& root) {
       examples({"train configs/nbody/platonic.toml",
                 "train configs/nbody/platonic.toml train.epochs=5 model.platonic.group=icosahedron --out "
                 "runs/ico",
-                "train --resume runs/ico", "train --resume runs/ico train.epochs=10"},
+                "train phantoms.toml data.folds=5 --fold 0 --out runs/fold-0", "train --resume runs/ico",
+                "train --resume runs/ico train.epochs=10"},
                "Ctrl-C, SIGTERM and a hang-up save and exit 5: after the step, or when that takes longer, "
                "within seconds the state before it. A second Ctrl-C stops at once."));
   auto& [app, c] = draft;
@@ -43,9 +47,10 @@ Verb add_train(CLI::App& root) {
       "--strict", c->strict,
       "refuse what is only likely to be wrong: an option without effect, units that do not seem to fit, a feature "
       "that changes nothing");
+  add_number(app, "--fold", c->fold, 0, 1000000,
+             "same as data.fold=...: which of the data.folds parts validates, from 0");
   const auto plain = std::make_shared<bool>(false);
-  add_switch(app, "--no-pictures", *plain,
-             "draw nothing into the run's plots/ at its end: `weyl plot` does it later");
+  add_switch(app, "--no-pictures", *plain, no_pictures_help);
   add_out(app, c->out, "DIR", "run folder to make, default runs/<config>-<number>; never overwritten", false);
   add_machine(app, c->machine, "same as train.precision=...");
   add_seed(app, *seed, "same as train.seed=...");
@@ -57,8 +62,8 @@ Verb add_train(CLI::App& root) {
     }
     require<ConfigError>(t.resume.empty() != t.config.path.empty(), "give either CONFIG or --resume RUN");
     if (!t.resume.empty()) {
-      require<ConfigError>(t.out.empty() && !t.machine.dtype && !*seed,
-                           "--resume takes the run as it is: no --out, --dtype or --seed");
+      require<ConfigError>(t.out.empty() && !t.machine.dtype && !*seed && !t.fold,
+                           "--resume takes the run as it is: no --out, --dtype, --seed or --fold");
       require_may_change(t.config.overrides);
     }
     require<ConfigError>(!t.data_changed || !t.resume.empty(), "--data-changed goes with --resume RUN");
@@ -69,30 +74,82 @@ Verb add_train(CLI::App& root) {
     if (*seed) {
       t.config.overrides.push_back("train.seed=" + std::to_string(**seed));
     }
+    if (t.fold) {
+      t.config.overrides.push_back("data.fold=" + std::to_string(*t.fold));
+    }
   });
+}
+
+Verb add_crossval(CLI::App& root) {
+  const auto draft = begin<CrossvalCommand>(
+      root, "crossval",
+      "train a model for each fold of the data, and measure each on the part that it has not seen",
+      examples(
+          {"crossval phantoms.toml --out runs/phantoms-cv",
+           "crossval phantoms.toml --folds 3 train.epochs=5 --out runs/phantoms-cv",
+           "predict runs/phantoms-cv data/phantoms/imagesTs --out masks"},
+          "DIR gets a run folder fold-0, fold-1, ... each, cases.csv (the metrics of every case by the model that "
+          "has not seen it) and\ncrossval.json. The same command goes on with one that was stopped or killed."));
+  auto& [app, c] = draft;
+  const auto plain = std::make_shared<bool>(false);
+  add_config(app, c->config);
+  add_number(app, "--folds", c->folds, 2, 1000, "same as data.folds=..., default that of the config, else 5");
+  add_switch(app, "--no-pictures", *plain, no_pictures_help);
+  add_out(app, c->out, "DIR", "folder for the runs and the tables", true);
+  add_machine(app, c->machine, "same as train.precision=...");
+  return draft.done([plain](CrossvalCommand& command) {
+    command.pictures = !*plain;
+    if (command.machine.dtype) {
+      command.config.overrides.push_back("train.precision=" + *command.machine.dtype);
+    }
+  });
+}
+
+/// Moves the keys of the task into a list of their own.
+void take_task_keys(std::vector<std::string>& from, std::vector<std::string>& to) {
+  const auto of_task = [](const std::string& item) { return item.starts_with("task."); };
+  std::ranges::copy_if(from, std::back_inserter(to), of_task);
+  std::erase_if(from, of_task);
 }
 
 Verb add_eval(CLI::App& root) {
   const auto draft = begin<EvalCommand>(
       root, "eval", "measure a model on data with labels",
       examples({"eval runs/platonic-1", "eval model.safetensors --data data/nbody --split valid --json",
-                "eval runs/boxes --rollout 24",
-                "eval runs/water --data other.xyz data.molecules.energy=REF_energy"}));
+                "eval runs/phantoms --split valid --out cases", "eval runs/boxes --rollout 24",
+                "eval runs/water --data other.xyz data.molecules.energy=REF_energy",
+                "eval runs/solids task.classification.test_time_rotations.count=12",
+                "eval runs/solids --moved"}));
   auto& [app, c] = draft;
   add_model(app, c->model);
-  add_overrides(app, c->overrides, "with --data: keys of the data set: data.molecules.energy=REF_energy ...");
+  add_overrides(
+      app, c->overrides,
+      "with --data: keys of the data set: data.molecules.energy=REF_energy ...; how the task predicts: "
+      "task.segmentation.test_time_mirrors=true ...");
   add_data(app, c->data, "data folder or file, default that of the model's config");
   add_choice(app, "--split", c->split, {"train", "valid", "test"},
              "which split, default test; with --data only of a folder that has splits");
+  add_out(
+      app, c->out, "DIR",
+      "also measure each case by itself: cases.csv, a row each, and, of masks, pictures of the worst, the median and "
+      "the best case",
+      false);
+  add_force(app, c->force);
   add_rollout(
       app, c->rollout,
       "rigid bodies: go N steps, each from where the one before has left the bodies, and measure each");
+  add_switch(
+      app, "--moved", c->moved,
+      "volumes of shapes: also a table of the same under turns by 5 to 90 degrees and shifts by 0.5 to 4 cells, each shape "
+      "moved before it becomes cells");
   add_as_is(app, c->as_is);
   add_batch(app, c->batch, c->batch_tokens);
   add_machine(app, c->machine, "default that of the file");
-  return draft.done([](const EvalCommand& e) {
+  return draft.done([](EvalCommand& e) {
+    take_task_keys(e.overrides, e.task_overrides);
     require<ConfigError>(e.overrides.empty() || !e.data.empty(),
                          "key=value goes with --data PATH, whose keys it says");
+    require<ConfigError>(!e.force || !e.out.empty(), "--force goes with --out DIR");
   });
 }
 
@@ -110,8 +167,9 @@ Verb add_predict(CLI::App& root) {
          "RUN|MODEL ... DATA", *paths,
          "run folders (their best checkpoints) or model files, of several the mean and the standard "
          "deviation "
-         "(NAME_std) of each output; then a data file, or .safetensors with the carrier's fields by name; "
-         "then keys of the data set, for a file that is read otherwise: data.molecules.length_unit=Bohr ...")
+         "(NAME_std) of each output, or the folder of a cross-validation, which stands for its runs; then a data file, or .safetensors with the carrier's fields by name; "
+         "then keys of the data set, for a file that is read otherwise: data.molecules.length_unit=Bohr ..., and of how the "
+         "task predicts: task.segmentation.test_time_mirrors=true ...")
       ->required()
       ->type_name("");
   add_out(
@@ -133,12 +191,13 @@ Verb add_predict(CLI::App& root) {
   return draft.done([paths](PredictCommand& p) {
     const auto is_key = [](const std::string& item) {
       constexpr std::array tables{"data.", "task.", "model.", "train.",
-                                  "interface."};  // refused but for the first
+                                  "interface."};  // refused but for the first two
       return item.find('=') != std::string::npos &&
              std::ranges::any_of(tables, [&](const char* table) { return item.starts_with(table); });
     };
     std::ranges::copy_if(*paths, std::back_inserter(p.overrides), is_key);
     std::erase_if(*paths, is_key);
+    take_task_keys(p.overrides, p.task_overrides);
     require<ConfigError>(paths->size() >= 2, "takes RUN|MODEL and then DATA, got ", paths->size(), " path");
     p.model = paths->front();
     p.data = paths->back();
@@ -342,17 +401,24 @@ Verb add_compare(CLI::App& root) {
 Verb add_plot(CLI::App& root) {
   const auto draft =
       begin<PlotCommand>(root, "plot", "draw a run's pictures again (gnuplot)",
-                         examples({"plot runs/platonic-1 --out pictures", "plot runs/boxes --rollout 24"}));
+                         examples({"plot runs/platonic-1 --out pictures", "plot runs/boxes --rollout 24",
+                                   "plot runs/solids --attention 3"}));
   auto& [app, c] = draft;
   add_path(app, "RUN", c->run, "run folder");
   add_out(app, c->out, "DIR", "folder for the pictures, default RUN/plots", false);
   add_rollout(app, c->rollout,
               "rigid bodies: also films of N steps, each from where the one before has left the bodies "
               "(rollout_0, ...), of samples of the test split");
-  add_machine(app, c->machine, "with --rollout; default that of the file");
+  add_number(
+      app, "--attention", c->attention, 0, std::numeric_limits<int64_t>::max(),
+      "images and volumes, steerable: also the attention of sample N of the test split, numbered from 0, over its slice "
+      "with the most in it (attention_N.png): of each layer and head, and the mean of heads, the largest weight of each "
+      "token");
+  add_machine(app, c->machine, "with --rollout and --attention; default that of the file");
   return draft.done([](const PlotCommand& p) {
     const bool runs = p.machine.device != "cpu" || p.machine.dtype;
-    require<ConfigError>(p.rollout > 0 || !runs, "--device and --dtype go with --rollout N");
+    require<ConfigError>(p.rollout > 0 || p.attention || !runs,
+                         "--device and --dtype go with --rollout N or --attention N");
   });
 }
 
@@ -378,8 +444,8 @@ Verb add_doctor(CLI::App& root) {
 }  // namespace
 
 std::vector<Verb> add_verbs(CLI::App& root) {
-  std::vector<Verb> verbs{add_train(root), add_eval(root), add_predict(root), add_serve(root),
-                          add_audit(root), add_info(root), add_import(root)};
+  std::vector<Verb> verbs{add_train(root), add_crossval(root), add_eval(root), add_predict(root),
+                          add_serve(root), add_audit(root),    add_info(root), add_import(root)};
   for (Verb& verb : add_data_verbs(root)) {
     verbs.push_back(std::move(verb));
   }

@@ -3,9 +3,13 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/argmax.h>
+#include <ATen/ops/isfinite.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/where.h>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <initializer_list>
 #include <map>
 #include <numbers>
 #include <vector>
@@ -220,22 +224,21 @@ Tensor picture(const Tensor& values) {
   return bright.round().to(at::kByte).permute({1, 2, 0}).contiguous();
 }
 
-/// The slice along the last axis that shows most of a mask (X, Y, Z); of an empty one the middle.
-int64_t slice_to_show(const Tensor& mask) {
-  const Tensor cells = mask.ne(0).sum(at::IntArrayRef({0, 1}));
-  return cells.sum().item<int64_t>() > 0 ? at::argmax(cells).item<int64_t>() : mask.size(2) / 2;
+/// The slice along the last axis that shows most of the first mask (X, Y, Z) that is not empty, else the middle.
+int64_t slice_to_show(std::initializer_list<Tensor> masks) {
+  for (const Tensor& shown : masks) {
+    const Tensor cells = shown.ne(0).sum(at::IntArrayRef({0, 1}));
+    if (cells.sum().item<int64_t>() > 0) {
+      return at::argmax(cells).item<int64_t>();
+    }
+  }
+  return masks.begin()->size(2) / 2;
 }
 
-/// The case of a sample: as the set calls it, its file's name without endings, or its number.
-std::string case_of(const Dataset& set, int64_t sample) {
-  if (const std::string called = set.name(sample); !called.empty()) {
-    return text("case ", visible(called));
-  }
-  std::filesystem::path name = std::filesystem::path(set.source(sample)).filename();
-  if (name.extension() == ".gz") {
-    name = name.stem();
-  }
-  return name.empty() ? text("sample ", sample) : text("case ", visible(name.stem().string()));
+/// A sample in a title: "case NAME", or "sample 3" where it has no name.
+std::string sample_in_title(const Dataset& data, int64_t sample) {
+  const bool named = !data.name(sample).empty() || !data.source(sample).empty();
+  return text(named ? "case " : "sample ", case_name(data, sample));
 }
 
 /// The slice of (.., X, Y, Z), as it is looked at: x to the right, y upwards.
@@ -244,6 +247,56 @@ Tensor slice_of(const Tensor& x, int64_t z) {
 }
 
 }  // namespace
+
+std::string case_name(const Dataset& data, int64_t sample) {
+  if (const std::string called = data.name(sample); !called.empty()) {
+    return visible(called);
+  }
+  std::filesystem::path name = std::filesystem::path(data.source(sample)).filename();
+  if (name.extension() == ".gz") {
+    name = name.stem();
+  }
+  return name.empty() ? std::to_string(sample) : visible(name.stem().string());
+}
+
+bool write_overlay(const Predictor& predictor, const Dataset& data, int64_t sample, const std::string& path,
+                   const std::string& begin) {
+  const Quantity* mask = find_quantity(predictor.outputs(), "mask");
+  if (mask == nullptr || mask->kind != Kind::category || !predictor.interface().grid) {
+    return false;
+  }
+  const Batch batch = data.batch({&sample, 1});
+  const Named predictions = predictor(batch.input);
+  const auto meter = predictor.task()->meter(predictor.interface());
+  meter->add(batch, predictions);
+  const auto confusion = meter->confusion();
+  std::string classes;
+  for (const std::string& name : confusion.value().classes) {
+    classes += name + "\n";
+  }
+  std::string title = begin + sample_in_title(data, sample);
+  Tensor image = std::get<Grid>(batch.input).values[0], truth = batch.labels.at("mask")[0][0],
+         said = predictions.at("mask")[0][0];
+  const bool volume = truth.dim() == 3;
+  if (volume) {
+    const int64_t z = slice_to_show({truth, said});
+    // Readers turn volumes whose files say their directions to right, anterior, superior.
+    title += text(data.axes(sample).empty() ? ", slice along the last axis " : ", axial slice ", z + 1,
+                  " of ", truth.size(2));
+    image = slice_of(image, z);
+    truth = slice_of(truth, z);
+    said = slice_of(said, z);
+  }
+  const auto bytes = [](const Tensor& of) { return of.to(at::kCPU, at::kByte).contiguous(); };
+  save_tensors(path, {{"image", picture(image)}, {"truth", bytes(truth)}, {"prediction", bytes(said)}},
+               {{"format", "weyl.overlay"},
+                {"classes", classes},
+                {"title", title},
+                {"predicted", text("predicted, Dice ", short_number(meter->values().at("dice").value),
+                                   volume ? " (volume)" : "")}},
+               Existing::replace_link);
+  return true;
+}
 
 void write_overlays(const Predictor& predictor, const Dataset& test, const std::string& folder,
                     int64_t count) {
@@ -254,39 +307,87 @@ void write_overlays(const Predictor& predictor, const Dataset& test, const std::
   count = std::min(count, test.size());
   make_folder(folder);
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t sample = i * test.size() / count;
-    const Batch batch = test.batch({&sample, 1});
-    const Named predictions = predictor(batch.input);
-    const auto meter = predictor.task()->meter(predictor.interface());
-    meter->add(batch, predictions);
-    const auto confusion = meter->confusion();
-    std::string classes;
-    for (const std::string& name : confusion.value().classes) {
-      classes += name + "\n";
-    }
-    std::string title = case_of(test, sample);
-    Tensor image = std::get<Grid>(batch.input).values[0], truth = batch.labels.at("mask")[0][0],
-           said = predictions.at("mask")[0][0];
-    const bool volume = truth.dim() == 3;
-    if (volume) {
-      const int64_t z = slice_to_show(truth);
-      // Readers turn volumes whose files say their directions to right, anterior, superior.
-      title += text(test.axes(sample).empty() ? ", slice along the last axis " : ", axial slice ", z + 1,
-                    " of ", truth.size(2));
-      image = slice_of(image, z);
-      truth = slice_of(truth, z);
-      said = slice_of(said, z);
-    }
-    const auto bytes = [](const Tensor& mask) { return mask.to(at::kCPU, at::kByte).contiguous(); };
-    save_tensors(text(folder, "/overlay_", i, ".safetensors"),
-                 {{"image", picture(image)}, {"truth", bytes(truth)}, {"prediction", bytes(said)}},
-                 {{"format", "weyl.overlay"},
-                  {"classes", classes},
-                  {"title", title},
-                  {"predicted", text("predicted, Dice ", short_number(meter->values().at("dice").value),
-                                     volume ? " (volume)" : "")}},
-                 Existing::replace_link);
+    write_overlay(predictor, test, i * test.size() / count, text(folder, "/overlay_", i, ".safetensors"));
   }
+}
+
+namespace {
+
+/// A map (H, W) of weights over a grey picture (H, W, 3): from black over red to white, the darkest the least of them. Where
+/// there is no weight (NaN) the picture alone.
+Tensor heat_over(const Tensor& map, const Tensor& grey) {
+  const Tensor known = at::isfinite(map), x = map.to(at::kDouble).nan_to_num(0);
+  double low = 0, high = 0;
+  if (known.any().item<bool>()) {
+    const Tensor values = x.masked_select(known);
+    low = values.min().item<double>();
+    high = values.max().item<double>();
+  }
+  const Tensor t = high > low ? ((x - low) / (high - low)).clamp(0, 1) : x * 0;
+  const Tensor colour =
+      at::stack({(3 * t).clamp(0, 1), (3 * t - 1).clamp(0, 1), (3 * t - 2).clamp(0, 1)}, 2) * 255;
+  const Tensor base = grey.to(at::kDouble);
+  return at::where(known.unsqueeze(2), 0.3 * base + 0.7 * colour, base).round().to(at::kByte);
+}
+
+std::string range_of(const Tensor& map) {
+  const Tensor values = map.masked_select(at::isfinite(map));
+  return values.numel() == 0 ? "no token here"
+                             : text(short_number(values.min().item<double>()), " to ",
+                                    short_number(values.max().item<double>()));
+}
+
+}  // namespace
+
+void write_attention(const Predictor& predictor, const Dataset& test, const std::string& folder,
+                     int64_t sample) {
+  require(sample >= 0 && sample < test.size(), "--attention: the test split has samples 0 to ",
+          test.size() - 1, ", got ", sample);
+  const at::NoGradGuard no_grad;
+  const Batch batch = test.batch({&sample, 1});
+  Model& model = predictor.model();
+  const auto* grid = std::get_if<Grid>(&batch.input);
+  std::vector<Tensor> maps;
+  if (grid != nullptr) {
+    maps = model.attention_maps(to(batch, model.device(), model.dtype()).input);
+  }
+  require<ConfigError>(!maps.empty(),
+                       "--attention: must be of a model with attention over grids (steerable, with ",
+                       "encoder.depth above 0 and attention), this one has none");
+  std::string title = text("Largest attention weight of each token, ", sample_in_title(test, sample));
+  Tensor image = grid->values[0];
+  if (image.dim() == 4) {
+    const Tensor background = image.amin({1, 2, 3}, true);
+    const int64_t z = slice_to_show({(image > background).any(0)});
+    title += text(", slice along the last axis ", z + 1, " of ", image.size(3));
+    image = slice_of(image, z);
+    for (Tensor& map : maps) {
+      map = slice_of(map, z);
+    }
+  }
+  const Tensor grey = picture(image);
+  std::vector<Tensor> pictures;
+  std::string words;
+  for (size_t layer = 0; layer < maps.size(); ++layer) {
+    const Tensor heads = maps[layer][0];
+    pictures.push_back(grey);
+    words += text("layer ", layer + 1, "\n");
+    for (int64_t h = 0; h < heads.size(0); ++h) {
+      pictures.push_back(heat_over(heads[h], grey));
+      words += text("head ", h + 1, ": ", range_of(heads[h]), "\n");
+    }
+    const Tensor mean = heads.mean(0);
+    pictures.push_back(heat_over(mean, grey));
+    words += text("mean of heads: ", range_of(mean), "\n");
+  }
+  make_folder(folder);
+  save_tensors(text(folder, "/attention_", sample, ".safetensors"),
+               {{"pictures", at::stack(pictures).contiguous()}},
+               {{"format", "weyl.pictures"},
+                {"words", words},
+                {"columns", std::to_string(maps.front().size(1) + 2)},
+                {"title", title}},
+               Existing::replace_link);
 }
 
 int64_t write_films(const Predictor& predictor, const Dataset& test, const std::string& folder,

@@ -13,6 +13,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
 #include "weyl/core/own_folder.h"
+#include "weyl/core/quote.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/core/text_number.h"
 #include "weyl/saved/model_summary.h"
@@ -195,7 +196,7 @@ std::vector<uint8_t> image_bytes(const SafetensorsFile& file, const std::string&
   return {first, first + bytes.size()};
 }
 
-OverlayFigure overlay(const std::string& path, const std::string& run) {
+OverlayFigure overlay(const std::string& path, const std::string& name) {
   const SafetensorsFile file(path);
   const auto& shape = file.entry("image").shape;
   require<DataError>(shape.size() == 3 && shape[2] == 3, path, ": image: must be (H, W, 3)");
@@ -207,7 +208,7 @@ OverlayFigure overlay(const std::string& path, const std::string& run) {
   figure.prediction = image_bytes(file, "prediction", {shape[0], shape[1]});
   const auto& metadata = file.header().metadata;
   if (const auto title = metadata.find("title"); title != metadata.end()) {
-    figure.title = title->second + ", " + run_name(run);
+    figure.title = title->second + ", " + name;
   }
   if (const auto predicted = metadata.find("predicted"); predicted != metadata.end()) {
     figure.predicted = predicted->second;
@@ -217,6 +218,34 @@ OverlayFigure overlay(const std::string& path, const std::string& run) {
     for (std::string line; std::getline(lines, line);) {
       figure.classes.push_back(line);
     }
+  }
+  return figure;
+}
+
+PicturesFigure pictures(const std::string& path, const std::string& run) {
+  const SafetensorsFile file(path);
+  const auto& shape = file.entry("pictures").shape;
+  require<DataError>(shape.size() == 4 && shape[3] == 3, path, ": pictures: must be (K, H, W, 3)");
+  const auto& metadata = file.header().metadata;
+  const auto of = [&](const char* key) {
+    const auto found = metadata.find(key);
+    return found != metadata.end() ? found->second : std::string();
+  };
+  PicturesFigure figure;
+  figure.height = shape[1];
+  figure.width = shape[2];
+  figure.title = of("title") + ", " + run_name(run);
+  const std::vector<uint8_t> all = image_bytes(file, "pictures", shape);
+  const auto columns = parse_integer(of("columns"));
+  require<DataError>(columns && *columns > 0, path, ": columns: must be a whole number above zero, got ",
+                     quote(of("columns")));
+  figure.columns = *columns;
+  const auto size = 3 * shape[1] * shape[2];
+  std::istringstream lines(of("words"));
+  for (int64_t k = 0; k < shape[0]; ++k) {
+    std::string line;
+    std::getline(lines, line);
+    figure.pictures.push_back({{all.begin() + k * size, all.begin() + (k + 1) * size}, line});
   }
   return figure;
 }
@@ -248,8 +277,12 @@ void draw_films(const std::vector<std::string>& films, const std::string& run, c
 
 }  // namespace
 
-std::vector<std::string> draw_run(const std::string& run, const std::string& out,
-                                  const std::string& rollouts) {
+void draw_overlay(const std::string& path, const std::string& name, const std::string& picture) {
+  draw(overlay(path, name), picture);
+}
+
+std::vector<std::string> draw_run(const std::string& run, const std::string& out, const std::string& rollouts,
+                                  const std::string& attention) {
   const std::string metrics = run + "/metrics.csv";
   const CsvTable table = read_csv(metrics);
   require<DataError>(!table.rows.empty(), metrics, ": must have rows to plot, but has none");
@@ -271,7 +304,13 @@ std::vector<std::string> draw_run(const std::string& run, const std::string& out
   }
   for (const std::string& path : files_named(run + "/plots", "overlay_", ".safetensors")) {
     const std::string picture = out + "/" + std::filesystem::path(path).stem().string();
-    draw(overlay(path, run), picture);
+    draw(overlay(path, run_name(run)), picture);
+    files.push_back(picture + ".png");
+  }
+  for (const std::string& path :
+       files_named(attention.empty() ? run + "/plots" : attention, "attention_", ".safetensors")) {
+    const std::string picture = out + "/" + std::filesystem::path(path).stem().string();
+    draw(pictures(path, run), picture);
     files.push_back(picture + ".png");
   }
   draw_films(files_named(run + "/plots", "film_", ".safetensors"), run, out, files);

@@ -17,7 +17,7 @@
 namespace weyl {
 namespace {
 
-/// The last file added, and why the first line that it did not take was lost. Several threads may log.
+/// The file, and why the first line that it did not take was lost. Several threads may log.
 struct LogFile {
   std::mutex mutex;
   std::string path, fault;
@@ -78,6 +78,7 @@ void add_log_file(const std::string& path) {
     sink->set_pattern("%Y-%m-%d %H:%M:%S %l %v");
     sink->set_level(spdlog::level::info);
     log_file().path = path;
+    logger().sinks().resize(1);  // stderr
     logger().sinks().push_back(sink);
   } catch (const spdlog::spdlog_ex& error) {
     throw DataError(text(path, ": the log must be writable: ", error.what()));

@@ -12,7 +12,7 @@ enum class LogLevel { debug, info, warning, error };
 
 /// Quiet: only errors reach stderr. Files always get everything from `info` on.
 void start_log(bool quiet);
-/// Also writes to this file, appending. DataError when it cannot be opened.
+/// Also writes to this file, appending, and no longer to one that was given before. DataError when it cannot be opened.
 void add_log_file(const std::string& path);
 void log(LogLevel level, std::string_view message);
 inline void say(std::string_view message) {

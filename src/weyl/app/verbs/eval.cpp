@@ -1,4 +1,5 @@
 #include <cmath>
+#include <exception>
 #include <iostream>
 
 #include "weyl/app/terminal/exit_codes.h"
@@ -6,16 +7,39 @@
 #include "weyl/app/terminal/metrics_text.h"
 #include "weyl/app/terminal/progress.h"
 #include "weyl/app/verbs/as_is.h"
+#include "weyl/app/verbs/cases.h"
 #include "weyl/app/verbs/machine.h"
 #include "weyl/app/verbs/verbs.h"
 #include "weyl/core/check.h"
+#include "weyl/core/output_files.h"
+#include "weyl/core/own_folder.h"
 #include "weyl/predict/subject.h"
 #include "weyl/saved/evaluate.h"
+#include "weyl/study/audit/placements.h"
 #include "weyl/train/run/fingerprint.h"
 #include "weyl/train/run/run_data.h"
+#include "weyl/train/run/run_folder.h"
 
 namespace weyl {
 namespace {
+
+/// Writes what --out asks for, and says where.
+void write_cases(const EvalCommand& command, const Overwrite& overwrite, const Predictor& predictor,
+                 const Dataset& data, const Evaluation& evaluation) {
+  const std::vector<Case> cases = cases_of(data, evaluation);
+  const std::string table = command.out + "/cases.csv";
+  write_file_atomically(table, cases_csv(cases), overwrite.at(table));
+  say(table);
+  try {
+    for (const std::string& picture :
+         draw_ranked(predictor, data, cases, run_name(command.model), command.out)) {
+      say(picture);
+    }
+  } catch (const std::exception& error) {
+    const std::string reason = error.what();
+    warn("no pictures, or not all: " + reason.substr(0, reason.find('\n')));
+  }
+}
 
 /// Says which samples of data that were given are the model's own training samples; where they were asked for, it is
 /// known.
@@ -35,10 +59,20 @@ void warn_of_training_samples(const EvalCommand& command, const Dataset& data) {
 }  // namespace
 
 int run(const EvalCommand& command, const Systems& systems) {
-  FilePredictor predictor(command.model, predictor_options(command), systems);
+  const PredictorOptions options = predictor_options(command);
+  Subject subject = load_subject(command.model, options.device, options.dtype, systems);
+  take_prediction_keys(subject, command.task_overrides);
+  FilePredictor predictor(std::move(subject), options);
   take_threads_for(command.machine, predictor, predictor.options().batch);
   require<ConfigError>(predictor.task() != nullptr, command.model,
                        ": must have a task to be measured by, but holds weights alone");
+  const Overwrite overwrite(command.force, {command.model, command.data});
+  if (!command.out.empty()) {
+    for (const char* name : {"cases.csv", "worst.png", "median.png", "best.png"}) {
+      overwrite.at(command.out + "/" + name);
+    }
+    make_folder(command.out);
+  }
   const bool rolls = command.rollout > 0;
   if (rolls) {
     predictor.roll_out(command.rollout, "--rollout");
@@ -66,7 +100,12 @@ int run(const EvalCommand& command, const Systems& systems) {
                                                   [&](const std::string& warning) {
                                                     progress.clear();
                                                     warn(warning);
-                                                  }});
+                                                  },
+                                              .by_sample = !command.out.empty()});
+  if (command.moved) {
+    evaluation.breakdowns.push_back(measured_when_placed(
+        predictor, data, where, 0, {.progress = [&](int64_t done) { progress.update(done); }}));
+  }
   progress.clear();
   const std::vector<Quantity> without =
       labels_without_metrics(evaluation.metrics, *predictor.task(), *data, where);
@@ -79,6 +118,9 @@ int run(const EvalCommand& command, const Systems& systems) {
                        "' must be a number, got NaN (larger inputs may need --dtype float64)");
   }
   say_notes(predictor.notes());
+  if (!command.out.empty()) {
+    write_cases(command, overwrite, predictor, *data, evaluation);
+  }
   auto baselines = predictor.task()->baselines(*data);
   for (auto& [name, metrics] : baselines) {
     leave_out(metrics, without);

@@ -1,9 +1,12 @@
 #include <unistd.h>
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 
 #include "weyl/app/terminal/exit_codes.h"
 #include "weyl/app/terminal/log.h"
@@ -11,8 +14,10 @@
 #include "weyl/app/terminal/progress.h"
 #include "weyl/app/terminal/signals.h"
 #include "weyl/app/verbs/as_is.h"
+#include "weyl/app/verbs/crossval.h"
 #include "weyl/app/verbs/machine.h"
 #include "weyl/app/verbs/verbs.h"
+#include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
 #include "weyl/core/output_files.h"
 #include "weyl/data/atoms/extended_xyz.h"
@@ -56,6 +61,17 @@ std::vector<std::string> models_of(const PredictCommand& command) {
   return models;
 }
 
+/// The folder of a cross-validation stands for its runs.
+PredictCommand with_folds(PredictCommand command) {
+  std::vector<std::string> models;
+  for (const std::string& model : models_of(command)) {
+    std::ranges::copy(runs_of_folds(model), std::back_inserter(models));
+  }
+  command.model = models.front();
+  command.others.assign(models.begin() + 1, models.end());
+  return command;
+}
+
 /// What the call reads: the data, the model's file and, of a run, what training needs.
 std::vector<std::string> inputs_of(const PredictCommand& command) {
   std::vector<std::string> inputs{command.data};
@@ -85,9 +101,12 @@ FilePredictor predictor_of(const PredictCommand& command, const PredictorOptions
                            const Systems& systems) {
   Subject subject = load_subject(command.model, options.device, options.dtype, systems);
   subject.recipe = with_data_keys(subject, command.overrides);
+  take_prediction_keys(subject, command.task_overrides);
   FilePredictor predictor(std::move(subject), options);
   for (const std::string& other : command.others) {
-    predictor.join(Predictor(other, options, systems), command.model, other);
+    Subject another = load_subject(other, options.device, options.dtype, systems);
+    take_prediction_keys(another, command.task_overrides);
+    predictor.join(FilePredictor(std::move(another), options), command.model, other);
   }
   if (command.rollout > 0) {
     predictor.roll_out(command.rollout, "--rollout");
@@ -195,9 +214,14 @@ Predicted into_frames(const PredictCommand& command, const Overwrite& overwrite,
           "; energies in " + done.units.energy + ", lengths in " + done.units.length};
 }
 
+double peak_mb() {
+  return static_cast<double>(peak_resident_memory()) / 1e6;
+}
+
 }  // namespace
 
-int run(const PredictCommand& command, const Systems& systems) {
+int run(const PredictCommand& given, const Systems& systems) {
+  const PredictCommand command = with_folds(given);
   const auto start = std::chrono::steady_clock::now();
   const Overwrite overwrite(command.force, inputs_of(command));
   check_output(command, overwrite);
@@ -221,12 +245,17 @@ int run(const PredictCommand& command, const Systems& systems) {
     return exit_interrupted;
   }
   if (command.output.json) {
-    std::cout
-        << Json::object().set("samples", done.samples).set("seconds", seconds).set("out", command.out).dump()
-        << "\n";
+    std::cout << Json::object()
+                     .set("samples", done.samples)
+                     .set("seconds", seconds)
+                     .set("peak_mb", peak_mb())
+                     .set("out", command.out)
+                     .dump()
+              << "\n";
   } else {
     std::cout << command.out << "\n";
-    say(text(done.samples, " ", done.what, " in ", clock_text(seconds), done.more));
+    say(text(done.samples, " ", done.what, " in ", clock_text(seconds), ", ", std::llround(peak_mb()),
+             " MB of memory at most", done.more));
   }
   return exit_done;
 }

@@ -1,3 +1,5 @@
+#include "weyl/app/verbs/train.h"
+
 #include <ATen/core/grad_mode.h>
 #include <unistd.h>
 #include <algorithm>
@@ -69,6 +71,9 @@ class Console : public TrainObserver {
              " threads)"));
     say(text(start.parameters, " parameters, ", start.samples, " samples, ", start.steps_per_epoch,
              " steps an epoch"));
+    for (const std::string& fact : start.facts) {
+      say(fact);
+    }
     std::string labels;
     for (const auto& [label, known, all] : start.labels) {
       const bool nodes = label.level == Level::node;
@@ -153,17 +158,12 @@ void write_confusion(const Confusion& confusion, const std::string& folder) {
   write_file_atomically(folder + "/confusion.csv", csv + "\n", Existing::replace_link);
 }
 
-struct Row {
-  std::string name;
-  Metrics metrics;
-};
-
-void print_metrics_table(const std::vector<Row>& rows) {
+void print_metrics_table(const std::vector<TrainedRun::Row>& rows) {
   size_t width = 0;
-  for (const Row& row : rows) {
+  for (const TrainedRun::Row& row : rows) {
     width = std::max(width, row.name.size());
   }
-  for (const Row& row : rows) {
+  for (const TrainedRun::Row& row : rows) {
     std::cout << std::left << std::setw(static_cast<int>(width) + 2) << row.name << metrics_text(row.metrics)
               << "\n";
   }
@@ -177,6 +177,10 @@ Json result_json(const TrainResult& result) {
       .set("tokens", result.tokens)
       .set("flops", result.flops)
       .set("nominal_flops", result.nominal_flops);
+  if (result.waited) {
+    json.set("waited",
+             Json::object().set("value", *result.waited).set("unit", "share of the training's time"));
+  }
   if (result.best) {
     json.set("best", Json::object()
                          .set("metric", result.best->metric)
@@ -214,6 +218,19 @@ int say_interrupted(const TrainResult& result, bool json) {
   _exit(code);
 }
 
+Recipe recipe_to_train(const TrainCommand& command, const Systems& systems) {
+  Recipe recipe = read_recipe(command.config.path, command.config.overrides, options_of(systems));
+  require<ConfigError>(!command.fold || recipe.data.folds > 0,
+                       "--fold: needs data.folds, the number of parts, such as data.folds=5");
+  return recipe;
+}
+
+std::string waiting_text(double share) {
+  constexpr double much = 0.2;
+  return text("waited for data: ", number_text(100 * share, "%.1f"), " % of the training's time",
+              share > much ? " (train.loaders: threads that make batches)" : "");
+}
+
 // Whatever goes wrong here, the training is done: a warning.
 void draw_pictures(const TrainResult& result, const Predictor* best,
                    const std::shared_ptr<const Dataset>& test) {
@@ -236,7 +253,7 @@ void draw_pictures(const TrainResult& result, const Predictor* best,
 
 }  // namespace
 
-int run(const TrainCommand& command, const Systems& systems) {
+TrainedRun train_run(const TrainCommand& command, const Systems& systems) {
   catch_signals("the last checkpoint is whole");
   const bool resumed = !command.resume.empty();
   Console console(command.output.quiet, resumed);
@@ -254,17 +271,19 @@ int run(const TrainCommand& command, const Systems& systems) {
   request.changes = resumed ? command.config.overrides : std::vector<std::string>{};
   request.data_changed = command.data_changed;
   request.strict = command.strict;
-  const TrainResult result =
-      resumed
-          ? resume(command.resume, request)
-          : train(read_recipe(command.config.path, command.config.overrides, options_of(systems)), request);
+  TrainedRun trained;
+  trained.result =
+      resumed ? resume(command.resume, request) : train(recipe_to_train(command, systems), request);
   console.clear();
-
+  const TrainResult& result = trained.result;
+  Json& json = trained.json;
+  json = result_json(result);
   if (result.ending == Ending::interrupted) {
-    return say_interrupted(result, command.output.json);
+    return trained;
   }
-  Json json = result_json(result);
-  std::vector<Row> table;
+  if (result.waited) {
+    say(waiting_text(*result.waited));
+  }
   std::optional<Predictor> best;
   if (const auto& test = console.data().test; test != nullptr && test->size() > 0) {
     best.emplace(result.run, PredictorOptions{.device = request.device}, systems);
@@ -273,10 +292,10 @@ int run(const TrainCommand& command, const Systems& systems) {
     Json baselines = Json::object();
     for (auto& [name, metrics] : best->task()->baselines(*test)) {
       baselines.set(name, to_json(metrics));
-      table.push_back({"test, " + name, metrics});
+      trained.metrics.push_back({"test, " + name, metrics});
     }
     json.set("baselines", baselines).set("parameters", best->model().parameter_count());
-    table.push_back({"test, this model", evaluation.metrics});
+    trained.metrics.push_back({"test, this model", evaluation.metrics});
   }
   std::map<std::string, std::string> units = console.units();
   if (result.test) {
@@ -293,8 +312,17 @@ int run(const TrainCommand& command, const Systems& systems) {
   if (command.pictures) {
     draw_pictures(result, best ? &*best : nullptr, console.data().test);
   }
+  return trained;
+}
+
+int run(const TrainCommand& command, const Systems& systems) {
+  const TrainedRun trained = train_run(command, systems);
+  const TrainResult& result = trained.result;
+  if (result.ending == Ending::interrupted) {
+    return say_interrupted(result, command.output.json);
+  }
   if (command.output.json) {
-    std::cout << json.dump() << "\n";
+    std::cout << trained.json.dump() << "\n";
     return exit_done;
   }
   if (result.best) {
@@ -302,7 +330,7 @@ int run(const TrainCommand& command, const Systems& systems) {
               << result.best->unit << " at step " << result.best->step << " of " << result.steps << ", "
               << clock_text(result.seconds) << "\n";
   }
-  print_metrics_table(table);
+  print_metrics_table(trained.metrics);
   std::cout << result.run << "\n";
   return exit_done;
 }

@@ -38,6 +38,7 @@ int run_without_engine(const DoctorCommand& command, const std::string& reason);
 int run(const ConfigCheckCommand& command, const Systems& systems);
 int run(const ConfigNewCommand& command, const Systems& systems);
 int run(const TrainCommand& command, const Systems& systems);
+int run(const CrossvalCommand& command, const Systems& systems);
 int run(const EvalCommand& command, const Systems& systems);
 int run(const PredictCommand& command, const Systems& systems);
 int run(const ServeCommand& command, const Systems& systems);

@@ -24,6 +24,8 @@ LoaderOptions loader_options(const TrainOptions& options, const Model& model, co
   o.move = options.augment == Augmentation::motions;
   o.crop = options.crop;
   o.crop_foreground = options.crop_foreground;
+  o.grids = options.grids;
+  o.threads = options.loaders;
   o.augment = true;
   o.centre = exact_under_translations(model);
   o.dtype = model.dtype();

@@ -274,7 +274,7 @@ void Trainer::refuse_step(const StepNumbers& numbers) {
 }
 
 std::vector<Batch> Trainer::batches_of_step() {
-  const Timed timed(times_.batch);
+  const Timed timed(times_.batch), waiting(waited_);
   std::vector<Batch> batches;
   while (static_cast<int64_t>(batches.size()) < options_.accumulate) {
     auto batch = loader_.next();
@@ -519,6 +519,9 @@ TrainResult Trainer::result(Ending ending) const {
                 .flops = training_flops(*saved_.model, saved_.task.get(), static_cast<double>(tokens)),
                 .nominal_flops = now.flops,
                 .ending = ending};
+  if (waited_ > 0 && ending != Ending::interrupted) {
+    r.waited = waited_ / since(start_);
+  }
   if (state_.best) {
     const auto file = SafetensorsFile(model_file(run_));
     r.best = Best{best_ ? best_->name() : saved_.task->headline(),

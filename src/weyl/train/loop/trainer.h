@@ -31,6 +31,7 @@ struct TrainStart {
   std::vector<LabelCount> labels;  // how many labels of each kind the task will use
   bool atoms = false;              // whether samples are frames of atoms
   std::vector<std::string> best;   // the metrics that pick the best model (train.best); none: no validation
+  std::vector<std::string> facts;  // Model::facts
   std::string taken;               // what train.from gave: "12 of 12 parameters"; empty: nothing
 };
 
@@ -74,6 +75,7 @@ struct TrainResult {
   int64_t tokens = 0;              // of the steps
   double flops = 0;                // estimate of what the steps did (training_flops)
   double nominal_flops = 0;        // what train.flops counts
+  std::optional<double> waited;    // share of the training's time, since it began or was resumed, for batches
   std::optional<Best> best;        // nothing without a validation set
   std::optional<Evaluation> test;  // of the best model, when there is a test set and the training ended
   Ending ending = Ending::finished;
@@ -189,6 +191,7 @@ class Trainer {
   std::optional<Queued> queued_;  // the last step, until its numbers are read
   std::chrono::steady_clock::time_point start_, saved_at_;
   double seconds_before_ = 0;              // of training, in earlier parts
+  double waited_ = 0;                      // seconds for batches, in this part
   std::optional<StopRequestWatch> watch_;  // the last member: its thread reads the others
 };
 

@@ -1,0 +1,258 @@
+#include "weyl/app/verbs/crossval.h"
+
+#include <cmath>
+#include <filesystem>
+#include <iostream>
+#include <map>
+#include <memory>
+
+#include "weyl/app/terminal/exit_codes.h"
+#include "weyl/app/terminal/log.h"
+#include "weyl/app/terminal/metrics_text.h"
+#include "weyl/app/terminal/progress.h"
+#include "weyl/app/terminal/signals.h"
+#include "weyl/app/terminal/text_table.h"
+#include "weyl/app/verbs/cases.h"
+#include "weyl/app/verbs/machine.h"
+#include "weyl/app/verbs/train.h"
+#include "weyl/app/verbs/verbs.h"
+#include "weyl/config/toml.h"
+#include "weyl/core/atomic_file.h"
+#include "weyl/core/check.h"
+#include "weyl/core/input_file.h"
+#include "weyl/core/own_folder.h"
+#include "weyl/core/text_number.h"
+#include "weyl/predict/subject.h"
+#include "weyl/study/sweep/record.h"
+#include "weyl/train/run/run_folder.h"
+
+namespace weyl {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int64_t usual_folds = 5;
+constexpr const char* record_name = "/crossval.toml";  // what the folder is a cross-validation of
+constexpr const char* writer = "a cross-validation";
+
+std::string run_of_fold(const std::string& folder, int64_t fold) {
+  return text(folder, "/fold-", fold);
+}
+
+std::vector<std::string> overrides_of(const CrossvalCommand& command, int64_t folds, int64_t fold) {
+  std::vector<std::string> overrides = command.config.overrides;
+  overrides.push_back(text("data.folds=", folds));
+  overrides.push_back(text("data.fold=", fold));
+  return overrides;
+}
+
+/// The config in full, and above it how many folds there are.
+std::string record_of(Recipe recipe) {
+  return text("# weyl crossval: ", recipe.data.folds, " folds\n",
+              write_toml([&](Fields& f) { fields(f, recipe); }));
+}
+
+/// Makes the folder, or finds it as an earlier call has made it. ConfigError: it is of something else, or of another config.
+void begin_or_go_on(const std::string& folder, const std::string& record) {
+  const std::string path = folder + record_name;
+  require_plain(path, Plain::file, writer);
+  constexpr size_t largest = size_t{4} << 20;
+  const FileContents kept = read_file(path, largest);
+  if (kept.error == ENOENT || (kept.fault.empty() && kept.text.empty())) {
+    std::error_code error;
+    require<ConfigError>(!fs::exists(folder, error) || fs::is_empty(folder, error), "--out ", folder,
+                         ": must be a new folder, or that of an earlier `weyl crossval`, but holds something "
+                         "else");
+    make_folder(folder);
+    write_file_atomically(path, record, Existing::replace_link);
+    return;
+  }
+  require<DataError>(kept.fault.empty(), path, ": ", kept.fault);
+  const auto difference = difference_of(kept.text, record);
+  require<ConfigError>(!difference, "--out ", folder,
+                       ": must be a new folder, or that of the same cross-validation, but ",
+                       difference ? text(difference->now_text(), ", it was ", difference->before) : "");
+}
+
+struct Fold {
+  std::string run;
+  Evaluation evaluation;
+};
+
+/// Trains a fold, goes on with it, or finds it done. False: a signal has stopped it.
+bool train_fold(const CrossvalCommand& command, int64_t folds, int64_t fold, const Systems& systems) {
+  const std::string run = run_of_fold(command.out, fold);
+  std::error_code error;
+  if (fs::exists(run + "/result.json", error)) {
+    return true;
+  }
+  say(text("fold ", fold, " of ", folds, ": ", run));
+  TrainCommand train;
+  train.output = command.output;
+  train.machine = command.machine;
+  train.machine.dtype.reset();  // is among the overrides
+  train.pictures = command.pictures;
+  if (is_run_folder(run)) {
+    train.resume = run;
+  } else {
+    train.config = {command.config.path, overrides_of(command, folds, fold)};
+    train.out = run;
+  }
+  return train_run(train, systems).result.ending != Ending::interrupted;
+}
+
+Evaluation measured(const CrossvalCommand& command, const std::string& run, std::shared_ptr<Meter>& pooled,
+                    std::vector<Case>& cases, const Systems& systems) {
+  Machine machine = command.machine;
+  machine.dtype.reset();
+  const FilePredictor predictor(run, predictor_options(machine), systems);
+  take_threads_for(machine, predictor, predictor.options().batch);
+  const auto data = open_data(predictor.subject().recipe, "", "valid", Keep::on_disk, {}, predictor.task());
+  Progress progress("eval " + run, data->size(), Progress::style_for_stderr(command.output.quiet));
+  Evaluation evaluation =
+      predictor.evaluate(data, "the valid split of " + run,
+                         {.progress = [&](int64_t done) { progress.update(done); }, .by_sample = true});
+  progress.clear();
+  const std::vector<Case> more = cases_of(*data, evaluation, run_name(run));
+  cases.insert(cases.end(), more.begin(), more.end());
+  if (pooled == nullptr) {
+    pooled = predictor.task()->meter(predictor.interface());
+  }
+  pooled->merge(*evaluation.meter);
+  return evaluation;
+}
+
+/// Of a metric that every fold has: the mean over folds, and the standard deviation (n - 1).
+struct OverFolds {
+  double mean = 0, deviation = 0;
+  std::string unit;
+};
+
+std::map<std::string, OverFolds> over_folds(const std::vector<Fold>& folds) {
+  std::map<std::string, OverFolds> result;
+  for (const auto& [name, metric] : folds.front().evaluation.metrics) {
+    double sum = 0, square = 0;
+    bool all = true;
+    for (const Fold& fold : folds) {
+      const auto found = fold.evaluation.metrics.find(name);
+      all = all && found != fold.evaluation.metrics.end();
+      sum += all ? found->second.value : 0;
+    }
+    const auto n = static_cast<double>(folds.size());
+    for (const Fold& fold : folds) {
+      square += all ? std::pow(fold.evaluation.metrics.at(name).value - sum / n, 2) : 0;
+    }
+    if (all) {
+      result[name] = {sum / n, std::sqrt(square / (n - 1)), metric.unit};
+    }
+  }
+  return result;
+}
+
+std::string table_of(const Metrics& pooled, const std::map<std::string, OverFolds>& means,
+                     const std::vector<Fold>& folds) {
+  std::vector<std::vector<std::string>> rows{{"metric", "pooled", "mean", "deviation"}};
+  for (size_t fold = 0; fold < folds.size(); ++fold) {
+    rows.front().push_back(text("fold ", fold));
+  }
+  for (const auto& [name, metric] : pooled) {
+    const auto mean = means.find(name);
+    rows.push_back({metric.unit.empty() ? name : text(name, " (", metric.unit, ")"),
+                    short_number(metric.value), mean != means.end() ? short_number(mean->second.mean) : "-",
+                    mean != means.end() ? short_number(mean->second.deviation) : "-"});
+    for (const Fold& fold : folds) {
+      const auto found = fold.evaluation.metrics.find(name);
+      rows.back().push_back(found != fold.evaluation.metrics.end() ? short_number(found->second.value) : "-");
+    }
+  }
+  return aligned(rows);
+}
+
+Json json_of(const std::string& out, const std::vector<Fold>& folds, const Metrics& pooled,
+             const std::map<std::string, OverFolds>& means, const std::string& predict) {
+  int64_t samples = 0;
+  double seconds = 0;
+  Json of_folds = Json::array(), over = Json::object();
+  for (const Fold& fold : folds) {
+    samples += fold.evaluation.samples;
+    seconds += fold.evaluation.seconds;
+    of_folds.add(Json::object()
+                     .set("run", fold.run)
+                     .set("samples", fold.evaluation.samples)
+                     .set("metrics", to_json(fold.evaluation.metrics)));
+  }
+  for (const auto& [name, mean] : means) {
+    over.set(name,
+             Json::object().set("mean", mean.mean).set("deviation", mean.deviation).set("unit", mean.unit));
+  }
+  return Json::object()
+      .set("out", out)
+      .set("samples", samples)
+      .set("seconds", seconds)
+      .set("metrics", to_json(pooled))
+      .set("over_folds", over)
+      .set("folds", of_folds)
+      .set("predict", predict);
+}
+
+}  // namespace
+
+std::vector<std::string> runs_of_folds(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_regular_file(path + record_name, error)) {
+    return {path};
+  }
+  const Recipe recipe = read_recipe(path + record_name);
+  std::vector<std::string> runs;
+  for (int64_t fold = 0; fold < recipe.data.folds; ++fold) {
+    const std::string run = run_of_fold(path, fold);
+    require<DataError>(fs::exists(run + "/result.json", error), path,
+                       ": must be a whole cross-validation, but ", run,
+                       " is not trained to its end; `weyl crossval "
+                       "CONFIG --out ",
+                       path, "` goes on with it");
+    runs.push_back(run);
+  }
+  return runs;
+}
+
+int run(const CrossvalCommand& command, const Systems& systems) {
+  const ModelOptions known = options_of(systems);
+  Recipe recipe = read_recipe(command.config.path, command.config.overrides, known);
+  const int64_t count = command.folds.value_or(recipe.data.folds > 0 ? recipe.data.folds : usual_folds);
+  recipe = read_recipe(command.config.path, overrides_of(command, count, 0), known);
+  check_trainable(recipe);
+  begin_or_go_on(command.out, record_of(std::move(recipe)));
+  for (int64_t fold = 0; fold < count; ++fold) {
+    if (!train_fold(command, count, fold, systems)) {
+      say(text("fold ", fold, " of ", count, " is saved; the same command goes on"));
+      if (command.output.json) {
+        std::cout << Json::object().set("out", command.out).set("done", fold).dump() << "\n";
+      }
+      return exit_interrupted;
+    }
+  }
+  std::shared_ptr<Meter> meter;
+  std::vector<Fold> folds;
+  std::vector<Case> cases;
+  for (int64_t fold = 0; fold < count; ++fold) {
+    const std::string run = run_of_fold(command.out, fold);
+    folds.push_back({run, measured(command, run, meter, cases, systems)});
+  }
+  const Metrics pooled = meter->values();
+  const auto means = over_folds(folds);
+  const std::string predict = text("weyl predict ", command.out, " DATA --out FOLDER");
+  const Json json = json_of(command.out, folds, pooled, means, predict);
+  write_file_atomically(command.out + "/cases.csv", cases_csv(cases), Existing::replace_link);
+  write_file_atomically(command.out + "/crossval.json", json.dump() + "\n", Existing::replace_link);
+  if (command.output.json) {
+    std::cout << json.dump() << "\n";
+    return exit_done;
+  }
+  std::cout << cases.size() << " cases, " << count << " folds\n"
+            << table_of(pooled, means, folds) << command.out << "/cases.csv\n";
+  say("all folds predict together: " + predict);
+  return exit_done;
+}
+
+}  // namespace weyl

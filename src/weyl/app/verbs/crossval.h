@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace weyl {
+
+/// The run folders of a cross-validation, fold by fold, where `path` is the folder of one; else `path` alone. DataError: a fold has
+/// no run folder with a best or last model yet.
+std::vector<std::string> runs_of_folds(const std::string& path);
+
+}  // namespace weyl

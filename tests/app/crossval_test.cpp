@@ -1,0 +1,191 @@
+// Cross-validation of small images: all folds are trained, measured once each, and predict together; a run that was killed goes on.
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <chrono>
+#include <set>
+#include <sstream>
+#include <thread>
+
+#include "tests/app/program.h"
+#include "weyl/core/json.h"
+#include "weyl/core/quote.h"
+
+namespace weyl {
+namespace crossval_test {
+
+namespace fs = std::filesystem;
+
+/// 12 photographs of 24 x 36 and a net that learns nothing of note.
+std::string place() {
+  static const std::string folder = [] {
+    const std::string made = scratch("crossval");
+    std::ofstream(made + "/net.toml") << R"([data]
+set = "ph2"
+[data.ph2]
+path = "lesions"
+height = 24
+width = 36
+[task]
+name = "segmentation"
+[task.segmentation]
+names = ["skin", "lesion"]
+[model]
+system = "unet"
+[model.unet]
+base = 2
+stages = [{ stride = [1] }, {}]
+[train]
+steps = 4
+batch = 3
+save_every_steps = 1
+[train.grids]
+rotation = true
+mirror = true
+noise = true
+)";
+    EXPECT_EQ(weyl_program("data make lesions --out lesions count=12 height=48 width=72", made).code, 0);
+    return made;
+  }();
+  return folder;
+}
+
+std::vector<std::vector<std::string>> rows_of(const std::string& csv) {
+  std::vector<std::vector<std::string>> rows;
+  std::istringstream lines(contents(csv));
+  for (std::string line; std::getline(lines, line);) {
+    rows.push_back(csv_cells(line));
+  }
+  return rows;
+}
+
+Json whole() {
+  static const Outcome out =
+      weyl_program("crossval net.toml --folds 3 --out cv --json --no-pictures", place());
+  EXPECT_EQ(out.code, 0) << out.err;
+  return Json::parse(out.out, "stdout");
+}
+
+double number(const Json& json, const std::string& metric, const char* key = "value") {
+  return json.find(metric)->find(key)->number_or(-1);
+}
+
+TEST(Crossval, MeasuresEverySampleOnceByTheModelThatHasNotSeenIt) {
+  const Json json = whole();
+  EXPECT_EQ(json.find("folds")->items().size(), 3U);
+  const auto rows = rows_of(place() + "/cv/cases.csv");
+  EXPECT_EQ(static_cast<double>(rows.size()) - 1, json.find("samples")->number_or(0));
+  std::set<std::string> names;
+  double dice = 0;
+  const auto column = std::ranges::find(rows[0], "dice") - rows[0].begin();
+  for (size_t i = 1; i < rows.size(); ++i) {
+    EXPECT_TRUE(names.insert(rows[i][0]).second) << rows[i][0];
+    EXPECT_TRUE(rows[i][1].starts_with("fold-")) << rows[i][1];
+    dice += std::stod(rows[i][static_cast<size_t>(column)]);
+  }
+  EXPECT_NEAR(number(*json.find("metrics"), "dice"), dice / static_cast<double>(names.size()), 1e-12);
+  double mean = 0;
+  for (const Json& fold : json.find("folds")->items()) {
+    mean += number(*fold.find("metrics"), "dice") / 3;
+  }
+  EXPECT_NEAR(number(*json.find("over_folds"), "dice", "mean"), mean, 1e-12);
+  EXPECT_GT(number(*json.find("over_folds"), "dice", "deviation"), 0);
+  // One run by itself says the same of its fold.
+  const Json one = Json::parse(weyl_program("eval cv/fold-1 --split valid --json", place()).out, "stdout");
+  EXPECT_EQ(number(*one.find("metrics"), "dice"),
+            number(*json.find("folds")->items()[1].find("metrics"), "dice"));
+}
+
+TEST(Crossval, TrainsAFoldAsTrainDoes) {
+  whole();
+  const Outcome alone =
+      weyl_program("train net.toml data.folds=3 --fold 1 --out alone --no-pictures", place());
+  ASSERT_EQ(alone.code, 0) << alone.err;
+  EXPECT_EQ(contents(place() + "/alone/last/model.safetensors"),
+            contents(place() + "/cv/fold-1/last/model.safetensors"));
+  const Outcome without = weyl_program("train net.toml --fold 1 --out none", place());
+  EXPECT_EQ(without.code, 2);
+  EXPECT_NE(without.err.find("--fold: needs data.folds"), std::string::npos) << without.err;
+  EXPECT_FALSE(fs::exists(place() + "/none"));
+}
+
+TEST(Crossval, GoesOnWhereItWasKilled) {
+  whole();
+  const std::string command = "crossval net.toml --folds 3 --out killed --no-pictures";
+  // Killed by the clock at some instant, again and again: each call goes on.
+  int calls = 0;
+  for (int code = 1; code != 0 && calls < 40; ++calls) {
+    const std::string limit = calls < 20 ? std::to_string(0.4 + 0.3 * calls) : "600";
+    code = shell("timeout -s KILL " + limit + " '" WEYL_BINARY_DIR "/bin/weyl' " + command, place()).code;
+  }
+  EXPECT_GT(calls, 1);
+  for (const char* fold : {"fold-0", "fold-1", "fold-2"}) {
+    EXPECT_EQ(contents(place() + "/killed/" + fold + "/last/model.safetensors"),
+              contents(place() + "/cv/" + fold + "/last/model.safetensors"))
+        << fold;
+  }
+  EXPECT_EQ(contents(place() + "/killed/cases.csv"), contents(place() + "/cv/cases.csv"));
+}
+
+TEST(Crossval, RefusesAnotherConfigAndOtherFolders) {
+  whole();
+  const Outcome other = weyl_program("crossval net.toml train.steps=5 --folds 3 --out cv", place());
+  EXPECT_EQ(other.code, 2);
+  EXPECT_NE(other.err.find("train.steps = 5, it was 4"), std::string::npos) << other.err;
+  const Outcome folds = weyl_program("crossval net.toml --folds 4 --out cv", place());
+  EXPECT_EQ(folds.code, 2) << folds.err;
+  EXPECT_EQ(weyl_program("crossval net.toml --out lesions", place()).code, 2);
+  const Outcome many = weyl_program("crossval net.toml --folds 40 --out many", place());
+  EXPECT_EQ(many.code, 2) << many.err;
+}
+
+TEST(Crossval, AllFoldsPredictTogether) {
+  whole();
+  fs::create_directories(place() + "/new");
+  fs::copy_file(place() + "/lesions/PH2 Dataset images/IMD001/IMD001_Dermoscopic_Image/IMD001.bmp",
+                place() + "/new/IMD001.bmp", fs::copy_options::overwrite_existing);
+  const std::string more =
+      "task.segmentation.test_time_mirrors=true task.segmentation.largest_component=true "
+      "task.segmentation.window.size=[16]";
+  for (const std::string& keys : {std::string(), more}) {
+    const Outcome folder = weyl_program("predict cv new " + keys + " --out together --json --force", place());
+    ASSERT_EQ(folder.code, 0) << folder.err;
+    EXPECT_GT(Json::parse(folder.out, "stdout").find("peak_mb")->number_or(0), 1);
+    const Outcome runs =
+        weyl_program("predict cv/fold-0 cv/fold-1 cv/fold-2 new " + keys + " --out apart --force", place());
+    ASSERT_EQ(runs.code, 0) << runs.err;
+    EXPECT_EQ(contents(place() + "/together/IMD001.png"), contents(place() + "/apart/IMD001.png"));
+  }
+  const Outcome learned = weyl_program("predict cv new task.segmentation.dice=1 --out no", place());
+  EXPECT_EQ(learned.code, 2);
+  EXPECT_NE(learned.err.find("must be how its task predicts"), std::string::npos) << learned.err;
+  fs::create_directories(place() + "/begun");
+  fs::copy_file(place() + "/cv/crossval.toml", place() + "/begun/crossval.toml",
+                fs::copy_options::overwrite_existing);
+  EXPECT_EQ(weyl_program("predict begun new --out no", place()).code, 3);
+}
+
+TEST(Crossval, EvalWritesATableAndPicturesOfCases) {
+  whole();
+  const Outcome out = weyl_program("eval cv/fold-0 --split valid --out cases --json", place());
+  ASSERT_EQ(out.code, 0) << out.err;
+  const auto rows = rows_of(place() + "/cases/cases.csv");
+  EXPECT_EQ(static_cast<double>(rows.size()) - 1,
+            Json::parse(out.out, "stdout").find("samples")->number_or(0));
+  for (const char* name : {"case", "dice", "dice_lesion", "surface_dice_lesion"}) {
+    EXPECT_NE(std::ranges::find(rows[0], name), rows[0].end()) << name;
+  }
+  const Outcome plain = weyl_program("eval cv/fold-0 --split valid --json", place());
+  EXPECT_EQ(number(*Json::parse(out.out, "stdout").find("metrics"), "dice"),
+            number(*Json::parse(plain.out, "stdout").find("metrics"), "dice"));
+  if (out.err.find("no pictures") == std::string::npos) {  // gnuplot is optional
+    for (const char* name : {"worst.png", "median.png", "best.png"}) {
+      EXPECT_TRUE(fs::exists(place() + "/cases/" + name)) << name;
+    }
+  }
+  EXPECT_EQ(weyl_program("eval cv/fold-0 --split valid --out cases", place()).code, 2);
+  EXPECT_EQ(weyl_program("eval cv/fold-0 --split valid --out cases --force", place()).code, 0);
+}
+
+}  // namespace crossval_test
+}  // namespace weyl
