@@ -15,6 +15,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/models/steerable/layers.h"
+#include "weyl/ops/steerable/irrep_norms.h"
 
 namespace weyl::steerable {
 namespace {
@@ -149,7 +150,7 @@ Tensor Net::tokens_that_see(const Tensor& x) const {
   return seen.squeeze(1) > 0;
 }
 
-Net::Stem Net::stem(const Grid& grid) const {
+Net::Stem Net::stem(const Grid& grid, const Look& look) const {
   const at::IntArrayRef pixels = grid.values.sizes().slice(2);
   const int64_t least = smallest_side(grid_layers(options, segmentation_));
   Stem stem;
@@ -164,10 +165,16 @@ Net::Stem Net::stem(const Grid& grid) const {
   stem.tokens = at::cat({x, at::zeros_like(x)}, 1);
   for (size_t s = 0; s < stages_.size(); ++s) {
     stem.tokens = (*stages_[s])(stem.tokens);
+    if (look) {
+      look(text("stage_", s + 1), stem.tokens, type_of_stage(s));
+    }
     if (segmentation_) {
       stem.skips.push_back(stem.tokens);
     }
     stem.tokens = average_pool(stem.tokens, options.stages[s].pool, options.low_pass);
+    if (look && options.stages[s].pool > 1) {
+      look(text("pool_", s + 1), stem.tokens, type_of_stage(s));
+    }
   }
   return stem;
 }
@@ -196,6 +203,18 @@ std::vector<Tensor> Net::attention_maps(const Input& input) {
     }
   }
   return maps;
+}
+
+std::vector<std::pair<std::string, Tensor>> Net::stage_lengths(const Input& input) {
+  std::vector<std::pair<std::string, Tensor>> lengths;
+  const auto keep = [&](const std::string& name, const Tensor& x, const SteerableType& type) {
+    lengths.emplace_back(name, irrep_squares(x, type).sqrt().flatten(2).mean(2).detach().to(at::kCPU));
+  };
+  const Stem of = stem(std::get<Grid>(input), keep);
+  if (encoder_) {
+    keep("encoder", (*encoder_)(of.tokens, of.seeing), type_of_stage(stages_.size() - 1));
+  }
+  return lengths;
 }
 
 Named Net::forward(const Grid& grid) {
