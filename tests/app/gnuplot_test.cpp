@@ -231,6 +231,19 @@ TEST(Gnuplot, DrawsOverlaysOfMasksAndOfNone) {
   EXPECT_THROW(draw(figure, place("short")), Error);
 }
 
+TEST(Gnuplot, DrawsPicturesInRows) {
+  PicturesFigure figure{2, 3, 2, {}, "attention"};
+  for (const char* words : {"layer 1", "head 1", "layer 2"}) {
+    figure.pictures.push_back({std::vector<uint8_t>(18, 90), words});
+  }
+  draw(figure, place("pictures"));
+  EXPECT_EQ(start_of(place("pictures.png")).substr(1, 3), "PNG");
+  figure.pictures[1].cells.pop_back();
+  EXPECT_THROW(draw(figure, place("short_one")), Error);
+  figure.pictures.clear();
+  EXPECT_THROW(draw(figure, place("no_picture")), Error);
+}
+
 /// Where in a picture an image lies cell by cell, each `scale` pixels wide: the share of its pixels that are true, by place,
 /// where that is nearly all of them. Cell `but` does not count.
 std::vector<double> places_of(const Array& picture, const OverlayFigure& f, int64_t scale, int64_t but) {

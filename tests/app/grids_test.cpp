@@ -73,6 +73,79 @@ TEST(GridsProgram, TrainsASegmentationAndDrawsItsConfusionAndOverlays) {
   EXPECT_EQ(cells, eval.find("samples")->number_or(0) * 24 * 36);
 }
 
+TEST(GridsProgram, DrawsTheAttentionOfASample) {
+  const std::string folder = trained();
+  const Outcome plotted = weyl_program("plot run --attention 1 --out attention --json", folder);
+  const SafetensorsFile file(folder + "/attention/attention_1.safetensors");
+  EXPECT_EQ(file.entry("pictures").shape,
+            (std::vector<int64_t>{4, 24, 36, 3}));  // one layer: image, two heads, their mean
+  const auto& metadata = file.header().metadata;
+  EXPECT_EQ(metadata.at("columns"), "4");
+  EXPECT_NE(metadata.at("words").find("head 2: "), std::string::npos);
+  if (plotted.code == 0) {  // gnuplot is optional
+    EXPECT_TRUE(fs::exists(folder + "/attention/attention_1.png"));
+  }
+  const Outcome beyond = weyl_program("plot run --attention 99", folder);
+  EXPECT_EQ(beyond.code, 2);
+  EXPECT_NE(beyond.err.find("--attention: the test split has samples 0 to "), std::string::npos)
+      << beyond.err;
+  EXPECT_FALSE(fs::exists(folder + "/run/plots/attention_99.safetensors"));
+}
+
+// Volumes of shapes are made anew of the turned and shifted shape.
+TEST(GridsProgram, MeasuresShapesThatAreTurnedAndShiftedBeforeTheyBecomeCells) {
+  const std::string place = scratch("moved_shapes");
+  std::ofstream(place + "/net.toml") << R"([data]
+set = "modelnet"
+[data.modelnet]
+path = "solids"
+voxels = 12
+fill = "density"
+sigma = 1.0
+[task]
+name = "classification"
+[model]
+system = "steerable"
+[model.steerable]
+degree = 1
+stages = [{ middle = 0, channels = 4, kernel = 4, stride = 2, same = false, pool = 1 }]
+encoder = { depth = 1, heads = 2, skip_empty = true }
+[train]
+steps = 2
+batch = 8
+)";
+  ASSERT_EQ(weyl_program("data make solids --out solids train=30 test=12", place).code, 0);
+  const Outcome trained = weyl_program("train net.toml --out run", place);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_NE(trained.err.find("tokens of 12 cells along an axis"), std::string::npos) << trained.err;
+  const Outcome plain = weyl_program("eval run --json", place);
+  EXPECT_EQ(Json::parse(plain.out, "stdout").find("metrics")->find("accuracy_one_rotation"), nullptr);
+  const Outcome moved = weyl_program("eval run --moved --json", place);
+  ASSERT_EQ(moved.code, 0) << moved.err;
+  const Json json = Json::parse(moved.out, "stdout");
+  const Json* rows = json.find("breakdowns")->find("placement");
+  ASSERT_EQ(rows->items().size(), 12U);
+  std::map<std::string, double> change;
+  for (const Json& row : rows->items()) {
+    change[row.find("name")->string_or("")] =
+        row.find("metrics")->find("change_of_logits")->find("value")->number_or(-1);
+  }
+  EXPECT_EQ(change.at("as it is"), 0);
+  EXPECT_GT(change.at("turned 45"), 0);
+  EXPECT_GT(change.at("shifted 4"), change.at("shifted 0.5"));
+  const std::string twelve = "task.classification.test_time_rotations.count=12";
+  const Outcome turned = weyl_program("eval run --json " + twelve, place);
+  ASSERT_EQ(turned.code, 0) << turned.err;
+  const Json averaged = Json::parse(turned.out, "stdout");
+  EXPECT_GE(averaged.find("metrics")->find("accuracy_one_rotation")->find("value")->number_or(-1), 0);
+  EXPECT_EQ(averaged.find("samples")->number_or(0), 12);
+  EXPECT_EQ(weyl_program("eval run task.classification.label_smoothing=0.1", place).code, 2);
+  EXPECT_EQ(weyl_program("train net.toml --out again " + twelve, place).code, 0);
+  const Outcome refused = weyl_program("eval run --moved", trained());  // masks of photographs
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("numbers of whole samples"), std::string::npos) << refused.err;
+}
+
 TEST(GridsProgram, AuditsTheSquareInTheMiddleOfOblongImagesAndSaysSo) {
   const Outcome out = weyl_program("audit net.toml 'train.crop=[]' --json --samples 3", trained());
   const Json audit = Json::parse(out.out, "stdout");

@@ -138,7 +138,7 @@ TEST(NewConfig, OfVolumesAndShapes) {
   const std::string large = trained(folder, "large --system unet");
   has(large, "crop = [45, 45, 45]");
   has(large, "window = { size = [45, 45, 45] }");
-  has(large, "stages = [{ kernel = [3, 3, 1], stride = [1] }, { kernel = [3, 3, 1], stride = [2, 2, 1] }");
+  has(large, "stages = [{ kernel = [3, 3, 1], stride = [1] }, { kernel = [3], stride = [2, 2, 1] }");
   has_not(large, "spacing = [");  // all have the same
   // The rotations of a steerable net are of millimetres.
   has(weyl_program("config new --data large", folder).out, "spacing = [2.71, 2.71, 2.71]");

@@ -3,9 +3,14 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
 #include "tests/toy_grid.h"
 #include "weyl/carriers/dataset.h"
 #include "weyl/core/check.h"
+#include "weyl/saved/evaluate.h"
 #include "weyl/tasks/classes.h"
 
 namespace weyl {
@@ -215,7 +220,10 @@ TEST(Classification, TestTimeTurnsMakeAnyModelInvariant) {
 TEST(Classification, AGridTurnsByQuarterTurnsAlonePointsByAnyNumber) {
   const ClassificationOptions twelve{.test_time_rotations = {.count = 12}};
   Schema schema = toy_schema(3, 1, "class", 3);
-  EXPECT_THROW(Classification(twelve).interface(schema), ConfigError);
+  EXPECT_NO_THROW(Classification(twelve).interface(schema));  // where the set makes volumes anew: AveragesOverPlacements
+  const ClassificationOptions drawn{.test_time_rotations = {.count = 12, .random = true}};
+  EXPECT_THROW(Classification(drawn).interface(schema), ConfigError);
+  EXPECT_THROW(Classification(twelve).interface(toy_schema(2, 1, "class", 3)), ConfigError);
   schema.interface.grid = false;
   EXPECT_NO_THROW(Classification(twelve).interface(schema));
   schema = toy_schema(2, 1, "class", 3);
@@ -234,6 +242,76 @@ TEST(Classification, TheBaselineIsTheMostFrequentClassOfTheTrainingSet) {
   ASSERT_EQ(baselines.size(), 1U);
   EXPECT_DOUBLE_EQ(baselines[0].second.at("accuracy").value, 0.5);
   EXPECT_NEAR(baselines[0].second.at("cross_entropy").value, -(std::log(0.5) + std::log(0.25)) / 2, 1e-12);
+}
+
+/// Volumes of one cell that say how they were turned: the first number of the rotation.
+class Turned : public Dataset {
+ public:
+  explicit Turned(bool anew) : anew_(anew), schema_(toy_schema(3, 1, "class", 2)) {}
+  int64_t size() const override { return 5; }
+  const Schema& schema() const override { return schema_; }
+  int64_t tokens(int64_t) const override { return 1; }
+  Batch batch(std::span<const int64_t> indices) const override {
+    return *made(indices, std::vector<Placement>(indices.size()));
+  }
+  std::optional<Batch> made_anew(std::span<const int64_t> indices,
+                                 std::span<const Placement> by) const override {
+    return anew_ ? made(indices, by) : std::nullopt;
+  }
+
+ private:
+  std::optional<Batch> made(std::span<const int64_t> indices, std::span<const Placement> by) const {
+    Tensor values = at::zeros({std::ssize(indices), 1, 1, 1, 1}, at::kDouble);
+    for (size_t k = 0; k < by.size(); ++k) {
+      values.data_ptr<double>()[k] = by[k].rotation[0];
+    }
+    return Batch{Grid{values}, {{"class", at::zeros({std::ssize(indices), 1}, at::kLong)}}};
+  }
+  bool anew_;
+  Schema schema_;
+};
+
+/// Class 0 wherever the cell is above -0.1.
+class Reads : public GridModel {
+ public:
+  explicit Reads(Interface interface) : GridModel(std::move(interface)) {
+    const BuildOn wide(at::kCPU, at::kDouble);
+    parameter("none", {1}, Init::zeros());
+  }
+  Named forward(const Grid& grid) override {
+    const Tensor x = grid.values.view({-1, 1}) + 0.1;
+    return {{"logits", at::cat({x, at::zeros_like(x)}, 1)}};
+  }
+  Symmetry symmetry() const override { return {}; }
+  Work work() const override { return {}; }
+};
+
+TEST(Classification, AveragesOverPlacements) {
+  const auto data = std::make_shared<Turned>(true);
+  Classification task({.test_time_rotations = {.count = 12}});
+  Reads model(task.interface(data->schema()));
+  task.fit(*data);
+  double p = 0;
+  for (int k = 0; k < 12; ++k) {
+    p += 1 / (1 + std::exp(-std::cos(k * std::numbers::pi / 6) - 0.1)) / 12;
+  }
+  std::vector<int64_t> done;
+  const Evaluation found =
+      evaluate(model, task, data, {.batch = 2, .progress = [&](int64_t n) { done.push_back(n); }});
+  EXPECT_EQ(found.samples, 5);
+  EXPECT_NEAR(found.metrics.at("cross_entropy").value, -std::log(p), 1e-12);
+  EXPECT_EQ(found.metrics.at("accuracy").value, 1);
+  EXPECT_NEAR(found.metrics.at("accuracy_one_rotation").value, 7.0 / 12, 1e-12);
+  EXPECT_TRUE(std::ranges::is_sorted(done));
+  EXPECT_EQ(done.back(), 5);
+  // A set of volumes as they are is refused before training and in evaluation; exact turns need no set.
+  EXPECT_THROW(task.fit(Turned(false)), ConfigError);
+  EXPECT_THROW(evaluate(model, task, std::make_shared<Turned>(false)), DataError);
+  Classification exact({.test_time_rotations = {.count = 4}});
+  exact.fit(Turned(false));
+  EXPECT_FALSE(evaluate(model, exact, data).metrics.contains("accuracy_one_rotation"));
+  EXPECT_THROW(Classification({.test_time_rotations = {.count = 3}}).interface(toy_schema(2, 1, "class", 2)),
+               ConfigError);
 }
 
 }  // namespace classification_test

@@ -48,7 +48,7 @@ class Dataset {
     return batch(indices);
   }
   /// Grids made anew from what they were made of, each moved by a placement of its own first, so that nothing of a grid is
-  /// interpolated. Nothing: the set has no more than the grids.
+  /// interpolated, with the labels of the samples. Nothing: the set has no more than the grids.
   virtual std::optional<Batch> made_anew(std::span<const int64_t> /*indices*/,
                                          std::span<const Placement> /*by*/) const {
     return {};

@@ -95,6 +95,13 @@ class Model : public Module {
   /// Warnings, a sentence each, about options that may be trained but seldom should be. `differentiated_by`: the option
   /// by which the outputs are differentiated with respect to positions (Task::differentiated_by); empty: they are not.
   virtual std::vector<std::string> warnings(std::string_view /*differentiated_by*/) const { return {}; }
+  /// What to know of it on inputs of `typical_nodes` beside its cost, a line each, as how many tokens a grid becomes. `info`
+  /// of a config prints them, and `train` when it starts.
+  virtual std::vector<std::string> facts() const { return {}; }
+  /// How sharply the tokens of a grid attend: at each cell the largest weight in the softmax of the token that stands over it,
+  /// NaN where none does. (B, heads, cells along each axis) on the CPU, a tensor for each layer with attention in their order.
+  /// Empty: the model has no attention over grids.
+  virtual std::vector<Tensor> attention_maps(const Input& /*input*/) { return {}; }
   /// The largest distance, in the unit of the positions, at which a node can change what is said of another: the cut-off
   /// times the number of times that nodes look at their neighbours. Empty: there is none, as where all nodes of a graph see
   /// one another. Models that have one take strains of single nodes (Points::strains).

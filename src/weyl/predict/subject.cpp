@@ -16,6 +16,7 @@
 #include "weyl/core/random.h"
 #include "weyl/data/atoms/molecules.h"
 #include "weyl/data/open.h"
+#include "weyl/data/volumes/decathlon.h"
 #include "weyl/train/loop/best_metric.h"
 #include "weyl/train/loop/start_from.h"
 #include "weyl/train/run/run_data.h"
@@ -194,6 +195,17 @@ FilePredictor::FilePredictor(const std::string& path, const PredictorOptions& op
 
 FilePredictor::FilePredictor(Subject subject, const PredictorOptions& options)
     : Predictor(saved_of(subject), options), subject_(std::move(subject)) {}
+
+void FilePredictor::join(FilePredictor other, const std::string& first, const std::string& name) {
+  const auto* own = std::get_if<DecathlonDataOptions>(&subject_.recipe.data.set);
+  const auto* others = std::get_if<DecathlonDataOptions>(&other.subject_.recipe.data.set);
+  if (const std::string key = own != nullptr && others != nullptr ? differently_read(*own, *others) : "";
+      !key.empty()) {
+    throw ConfigError(text(name, ": its volumes must be read as those of ", first, ", but data.decathlon.",
+                           key, " differs; predict with each alone"));
+  }
+  Predictor::join(std::move(other), first, name);
+}
 
 Recipe with_rollout(Recipe recipe, int64_t steps, std::string_view where) {
   auto* bodies = std::get_if<RigidBodiesDataOptions>(&recipe.data.set);

@@ -49,6 +49,9 @@ class FilePredictor : public Predictor {
   explicit FilePredictor(Subject subject, const PredictorOptions& options = {});
 
   const Subject& subject() const { return subject_; }
+  /// Predictor::join. ConfigError also: the other model was trained on volumes that were read to other values, which one
+  /// reading of the data cannot give both.
+  void join(FilePredictor other, const std::string& first, const std::string& name);
 
  private:
   Subject subject_;

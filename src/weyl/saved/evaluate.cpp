@@ -9,6 +9,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "weyl/carriers/placed_samples.h"
 #include "weyl/core/check.h"
 #include "weyl/models/constant_weights.h"
 
@@ -31,6 +32,43 @@ class EvaluationMode {
   ConstantWeights constant_;
 };
 
+/// Gives `use` each batch, at the last of the placements, with the predictions averaged over all of them. Returns how many
+/// samples were used.
+int64_t each_placed_batch(Model& model, const Task& task, const std::shared_ptr<const Dataset>& data,
+                          const std::vector<Placement>& placements, const BatchOptions& options, Form form,
+                          const std::function<void(const Batch&, const Named&)>& use) {
+  std::vector<std::vector<Named>> of_batches;  // of each the predictions at the placements
+  int64_t done = 0;
+  for (size_t p = 0; p < placements.size(); ++p) {
+    const bool last = p + 1 == placements.size();
+    size_t at = 0;
+    BatchOptions part = options;
+    if (options.progress) {
+      part.progress = [&, p](int64_t samples) {
+        const auto all = static_cast<int64_t>(placements.size());
+        options.progress((data->size() * static_cast<int64_t>(p) + samples) / all);
+      };
+    }
+    done = each_batch(model, std::make_shared<PlacedSamples>(data, [&, p](int64_t) { return placements[p]; }),
+                      part, form, [&](const Batch& batch) {
+                        Named predictions = task.predict(model, batch);
+                        if (p == 0) {
+                          of_batches.emplace_back();
+                        }
+                        of_batches.at(at).push_back(std::move(predictions));
+                        if (last) {
+                          use(batch, task.averaged(of_batches[at]));
+                        }
+                        ++at;
+                      });
+    if (done <
+        data->size()) {  // stopped: of the samples so far nothing is averaged, unless this was the last placement
+      return last ? done : 0;
+    }
+  }
+  return done;
+}
+
 }  // namespace
 
 Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Dataset> data,
@@ -45,19 +83,23 @@ Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Datase
   Evaluation result;
   BatchOptions bounds = options;
   bounds.batch = options.by_sample ? 1 : options.batch;
-  result.samples =
-      each_batch(model, std::move(data), bounds, task.moves_inputs() ? Form::ready_on_cpu : Form::ready,
-                 [&](const Batch& batch) {
-                   const Named predictions = task.predict(model, batch);
-                   if (!options.by_sample) {
-                     meter->add(batch, predictions);
-                     return;
-                   }
-                   const auto alone = task.meter(model.interface);
-                   alone->add(batch, predictions);
-                   result.by_sample.push_back(alone->values());
-                   meter->merge(*alone);
-                 });
+  const auto use = [&](const Batch& batch, const Named& predictions) {
+    if (!options.by_sample) {
+      meter->add(batch, predictions);
+      return;
+    }
+    const auto alone = task.meter(model.interface);
+    alone->add(batch, predictions);
+    result.by_sample.push_back(alone->values());
+    meter->merge(*alone);
+  };
+  const Form form = task.moves_inputs() ? Form::ready_on_cpu : Form::ready;
+  if (const auto placements = task.placements(model.interface); !placements.empty()) {
+    result.samples = each_placed_batch(model, task, data, placements, bounds, form, use);
+  } else {
+    result.samples = each_batch(model, std::move(data), bounds, form,
+                                [&](const Batch& batch) { use(batch, task.predict(model, batch)); });
+  }
   result.stopped = result.samples < size;
   result.metrics = meter->values();
   result.confusion = meter->confusion();

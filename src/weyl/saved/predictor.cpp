@@ -103,6 +103,12 @@ std::vector<SampleFacts> Predictor::trained_on() const {
 
 std::vector<std::string> Predictor::notes() const {
   std::vector<std::string> notes = task() != nullptr ? task()->notes() : std::vector<std::string>{};
+  if (const size_t count = task() != nullptr ? task()->placements(model().interface).size() : 0; count > 0) {
+    notes.push_back(
+        text("task ", task()->name(), ": measuring averages over ", count,
+             " rotations of the shapes that volumes are made of; predictions of given volumes are of them as "
+             "they are"));
+  }
   if (!note_on_places_.empty()) {
     notes.push_back(note_on_places_);
   }

@@ -10,12 +10,14 @@
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/softmax.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
 #include <numeric>
 
+#include "weyl/carriers/placed_samples.h"
 #include "weyl/core/check.h"
 #include "weyl/ops/constants.h"
 #include "weyl/tasks/classes.h"
@@ -29,6 +31,10 @@ constexpr const char* kClassLabel = "class";
 constexpr int64_t kClassificationChunk = 256;  // samples at a time when a whole set is read,
 constexpr int64_t kCells = 1 << 20;            // and tokens, but for one sample that has more
 constexpr int64_t kMostNumbered = 5;           // more classes than this are not told one by one without names
+
+/// (B, R, K) float64: the probabilities of each of R placements alone, beside their mean.
+constexpr const char* kOfPlacements = "probabilities of placements";
+constexpr const char* kOfOnePlacement = "accuracy_one_rotation";
 
 Quantity sample_probabilities(int64_t classes) {
   return {.name = kClassProbabilities, .level = Level::graph, .channels = classes};
@@ -72,8 +78,9 @@ Tensor binary_loss(const Tensor& logits, const Tensor& target, double smoothing)
 
 class Accuracy : public Meter {
  public:
-  Accuracy(std::vector<std::string> names, bool named)
+  Accuracy(std::vector<std::string> names, bool named, bool placed = false)
       : names_(std::move(names)),
+        placed_(placed),
         one_by_one_(classes() <= (named ? kMostNamedClasses : kMostNumbered)),
         counts_(at::zeros({classes(), classes()}, at::kLong)) {}
 
@@ -85,6 +92,10 @@ class Accuracy : public Meter {
             "), got ", p.sizes());
     const Tensor truth = target_of(batch, kClassLabel, p, kClassification);
     counts_ += count_confusion(truth, at::argmax(p, 1), classes());
+    if (const auto each = predictions.find(kOfPlacements); each != predictions.end()) {
+      right_alone_ +=
+          at::argmax(each->second, 2).eq(truth.unsqueeze(1)).to(at::kDouble).mean(1).sum().item<double>();
+    }
     surprise_ -= p.gather(1, truth.unsqueeze(1)).clamp_min(kLeastProbability).log().sum().item<double>();
   }
 
@@ -93,6 +104,7 @@ class Accuracy : public Meter {
     require(more.names_ == names_, "classification: a meter must be merged with one of the same classes");
     counts_ = counts_ + more.counts_;
     surprise_ += more.surprise_;
+    right_alone_ += more.right_alone_;
   }
 
   Metrics values() const override {
@@ -119,6 +131,9 @@ class Accuracy : public Meter {
     metrics["accuracy"] = {static_cast<double>(right) / static_cast<double>(all), ""};
     metrics["balanced_accuracy"] = {recalls / static_cast<double>(occur), ""};
     metrics["cross_entropy"] = {surprise_ / static_cast<double>(all), ""};
+    if (placed_) {
+      metrics[kOfOnePlacement] = {right_alone_ / static_cast<double>(all), ""};
+    }
     return metrics;
   }
 
@@ -126,6 +141,9 @@ class Accuracy : public Meter {
     std::vector<MetricName> all{{"accuracy", false}, {"balanced_accuracy", false}, {"cross_entropy"}};
     for (size_t i = 0; one_by_one_ && i < names_.size(); ++i) {
       all.push_back({"accuracy_" + names_[i], false});
+    }
+    if (placed_) {
+      all.push_back({kOfOnePlacement, false});
     }
     return all;
   }
@@ -139,9 +157,9 @@ class Accuracy : public Meter {
   int64_t classes() const { return static_cast<int64_t>(names_.size()); }
 
   std::vector<std::string> names_;
-  bool one_by_one_;
+  bool placed_, one_by_one_;
   Tensor counts_;
-  double surprise_ = 0;
+  double surprise_ = 0, right_alone_ = 0;
 };
 
 }  // namespace
@@ -154,7 +172,9 @@ Interface Classification::interface(const Schema& data) const {
   const int64_t classes = classes_of(data, kClassLabel, kClassification);
   class_names(options_.names, classes, kClassification);
   check_class_weights(options_.class_weights, classes, kClassification);
-  matrices_of(options_.test_time_rotations, data.carrier(), data.interface.dimension);
+  if (placements(data.interface).empty()) {
+    matrices_of(options_.test_time_rotations, data.carrier(), data.interface.dimension);
+  }
   Interface result = data.interface;
   result.outputs = {{.name = kClassLogits, .level = Level::graph, .channels = classes}};
   return result;
@@ -169,7 +189,28 @@ std::vector<Quantity> Classification::predictions(const Interface& model) const 
   return all;
 }
 
+std::vector<Placement> Classification::placements(const Interface& model) const {
+  return placements_of(options_.test_time_rotations, carrier_of(model), model.dimension);
+}
+
+Named Classification::averaged(const std::vector<Named>& of_placements) const {
+  std::vector<Tensor> each;
+  for (const Named& one : of_placements) {
+    each.push_back(one.at(kClassProbabilities));
+  }
+  Named result = of_placements.at(0);
+  result[kOfPlacements] = at::stack(each, 1).to(at::kCPU);
+  result[kClassProbabilities] = result[kOfPlacements].mean(1);
+  result[kClassLabel] = at::argmax(result[kClassProbabilities], 1, true);
+  return result;
+}
+
 void Classification::fit(const Dataset& train) {
+  require<ConfigError>(
+      placements(train.schema().interface).empty() || train.size() == 0 || makes_anew(train),
+      "task.classification.test_time_rotations: a grid turns exactly by 1, 2, 4 or 24 rotations, by others "
+      "only where the data set makes it anew of a shape, got ",
+      options_.test_time_rotations.count);
   const int64_t classes = classes_of(train.schema(), kClassLabel, kClassification);
   Tensor counts = at::zeros({classes}, at::kLong);
   for_each_alike_chunk(train, [&](const Batch& batch) {
@@ -235,15 +276,17 @@ Named Classification::predict(Model& model, const Batch& batch) const {
   const at::NoGradGuard no_grad;
   Named first;
   const Quantity q = sample_probabilities(classes_of(model.interface, kClassification));
-  const Tensor p = mean_over_rotations(
-      options_.test_time_rotations, batch.input, model.interface, q, [&](const Input& input) {
-        Named outputs = model(input);
-        const Tensor softmax = at::softmax(logits_of(outputs, kClassification).to(at::kDouble), 1);
-        if (first.empty()) {
-          first = std::move(outputs);
-        }
-        return softmax;
-      });
+  const bool placed = !placements(model.interface).empty();  // `evaluate` averages then
+  const Tensor p = mean_over_rotations(placed ? TestTimeRotations{} : options_.test_time_rotations,
+                                       batch.input, model.interface, q, [&](const Input& input) {
+                                         Named outputs = model(input);
+                                         const Tensor softmax = at::softmax(
+                                             logits_of(outputs, kClassification).to(at::kDouble), 1);
+                                         if (first.empty()) {
+                                           first = std::move(outputs);
+                                         }
+                                         return softmax;
+                                       });
   first[kClassProbabilities] = p;
   first[kClassLabel] = likeliest(p);
   return first;
@@ -252,7 +295,7 @@ Named Classification::predict(Model& model, const Batch& batch) const {
 std::unique_ptr<Meter> Classification::meter(const Interface& model) const {
   return std::make_unique<Accuracy>(
       class_names(options_.names, classes_of(model, kClassification), kClassification),
-      !options_.names.empty());
+      !options_.names.empty(), !placements(model).empty());
 }
 
 std::vector<std::pair<std::string, Metrics>> Classification::baselines(const Dataset& data) const {

@@ -15,7 +15,7 @@ namespace weyl {
 ///   metrics   accuracy, the headline: the share of samples whose likeliest class is right; cross_entropy,
 ///             mean of -log p of the right class; balanced_accuracy, the mean over the classes that
 ///             occur of the accuracy on them alone; that of each, accuracy_<name>, for up to 5 classes, 20
-///             that have names
+///             that have names; accuracy_one_rotation, of the single test-time rotations of volumes made anew the mean
 class Classification : public Task {
  public:
   explicit Classification(ClassificationOptions options) : options_(std::move(options)) {}
@@ -25,8 +25,9 @@ class Classification : public Task {
   Interface interface(const Schema& data) const override;  // ConfigError: see classes.h, and for the turns
   std::vector<Quantity> predictions(const Interface& model) const override;
 
-  void fit(const Dataset& train) override;  // how frequent the classes are
-  NamedTensors state() const override;      // "frequencies" (K) float64, empty before
+  void fit(const Dataset& train)
+      override;  // how frequent the classes are; ConfigError: placements that cannot be made
+  NamedTensors state() const override;  // "frequencies" (K) float64, empty before
   void load(const NamedTensors& state) override;
 
   void prepare(Batch& batch, const Interface& model) const override;
@@ -34,6 +35,9 @@ class Classification : public Task {
   Step step(Model& model, const Batch& batch,
             const LossShares& shares = {}) const override;  // no predictions while the model trains
   Named predict(Model& model, const Batch& batch) const override;
+  std::vector<Placement> placements(
+      const Interface& model) const override;  // of volumes, which turn exactly by few
+  Named averaged(const std::vector<Named>& of_placements) const override;  // means of probabilities
 
   std::unique_ptr<Meter> meter(const Interface& model) const override;
   std::string headline() const override { return "accuracy"; }

@@ -18,7 +18,8 @@ void fields(Fields& f, CompletionOptions& o) {
 void fields(Fields& f, TestTimeRotations& o) {
   f("count", o.count,
     "1: none; 24 in space: the rotations of the cube; else the multiples of a turn / count: of the plane, in "
-    "space about `axis`. A grid turns exactly by 1, 2, 4 and 24, points by any",
+    "space about `axis`. A grid turns exactly by 1, 2, 4 and 24, points by any; in classification volumes of shapes too, which "
+    "are then made anew of the turned shape",
     {1, 360});
   f("axis", o.axis, "in space, unless there are 24");
   f("random", o.random,

@@ -30,6 +30,23 @@ FiniteGroup group_of(const TestTimeRotations& rotations, int64_t dimension) {
 
 }  // namespace
 
+bool turns_grids(const TestTimeRotations& rotations, int64_t dimension) {
+  const int64_t n = rotations.count;
+  return n == 1 || (!rotations.random && (n == 2 || n == 4 || (dimension == 3 && n == kCube)));
+}
+
+std::vector<Placement> placements_of(const TestTimeRotations& rotations, Carrier carrier, int64_t dimension) {
+  if (carrier != Carrier::grid || dimension != 3 || rotations.random || turns_grids(rotations, dimension)) {
+    return {};
+  }
+  const Tensor matrices = matrices_of(rotations, Carrier::points, dimension).contiguous();
+  std::vector<Placement> placements(static_cast<size_t>(rotations.count));
+  for (size_t g = 0; g < placements.size(); ++g) {
+    std::copy_n(matrices.const_data_ptr<double>() + 9 * g, 9, placements[g].rotation.begin());
+  }
+  return placements;
+}
+
 Tensor matrices_of(const TestTimeRotations& rotations, Carrier carrier, int64_t dimension) {
   const int64_t n = rotations.count;
   if (rotations.random && n > 1) {
@@ -42,10 +59,9 @@ Tensor matrices_of(const TestTimeRotations& rotations, Carrier carrier, int64_t 
   }
   require<ConfigError>(n == 1 || dimension == 2 || dimension == 3,
                        "test_time_rotations: must be 1 in a space of other than 2 or 3 dimensions, got ", n);
-  const bool exact = n == 1 || n == 2 || n == 4 || (dimension == 3 && n == kCube);
-  require<ConfigError>(carrier != Carrier::grid || exact, "test_time_rotations: a grid of ", dimension,
-                       " dimensions turns exactly by 1, 2, 4", dimension == 3 ? " or 24" : "",
-                       " rotations, got ", n, " (points turn by any number)");
+  require<ConfigError>(carrier != Carrier::grid || turns_grids(rotations, dimension),
+                       "test_time_rotations: a grid of ", dimension, " dimensions turns exactly by 1, 2, 4",
+                       dimension == 3 ? " or 24" : "", " rotations, got ", n, " (points turn by any number)");
   const FiniteGroup group = group_of(rotations, dimension);
   Tensor result = at::empty({group.order(), dimension, dimension}, at::kDouble);
   auto* to = result.mutable_data_ptr<double>();

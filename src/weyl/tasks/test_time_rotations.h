@@ -3,9 +3,17 @@
 #include <functional>
 
 #include "weyl/carriers/batch.h"
+#include "weyl/carriers/dataset.h"
 #include "weyl/tasks/options.h"
 
 namespace weyl {
+
+/// Whether these rotations move a grid of D dimensions onto itself: 1, 2, 4, and 24 in space, not drawn at random.
+bool turns_grids(const TestTimeRotations& rotations, int64_t dimension);
+
+/// The rotations of a volume that a data set has to make anew, the identity first. Empty where the grid turns exactly, in the
+/// plane, and for rotations drawn at random.
+std::vector<Placement> placements_of(const TestTimeRotations& rotations, Carrier carrier, int64_t dimension);
 
 /// The rotations of D-dimensional space that the options name, (R, D, D) float64, the identity first.
 /// ConfigError: a grid and a count it cannot turn by without interpolation.

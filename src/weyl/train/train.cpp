@@ -111,6 +111,7 @@ TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resum
          .labels = labels,
          .atoms = !saved.interface.elements.empty(),
          .best = std::move(best),
+         .facts = saved.model->facts(),
          .taken = taken});
   }
   write_card(run, saved, nullptr);

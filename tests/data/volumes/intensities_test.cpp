@@ -100,6 +100,19 @@ TEST(Intensities, OfCtAreThoseOfTheTrainingCasesForeground) {
             std::string::npos);
 }
 
+TEST(Intensities, OfAllFoldsAreTheSame) {
+  const Folder folder;
+  make_set(folder / "set");
+  const DecathlonDataOptions o = options(folder / "set");
+  const auto of = [&](int64_t fold) { return as_opened(o, *open_set(o, {3, fold}).train); };
+  EXPECT_EQ(differently_read(of(0), of(2)), "");
+  EXPECT_NE(of(0).intensities, as_opened(o, *open_set(o).train).intensities);
+  EXPECT_EQ(differently_read(of(0), as_opened(o, *open_set(o).train)), "intensities");
+  DecathlonDataOptions other = of(0);
+  other.spacing = {1, 1, 1};
+  EXPECT_EQ(differently_read(of(0), other), "spacing");
+}
+
 TEST(Intensities, AWindowCutsValuesOffFirst) {
   const Folder folder;
   make_set(folder / "set");

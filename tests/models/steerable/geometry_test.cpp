@@ -97,6 +97,27 @@ TEST(CheckGeometry, SurroundsInputsByWhatConvolutionsCut) {
   EXPECT_EQ(margin_of(o, false, 31), 0);  // nothing is cut
 }
 
+TEST(CheckGeometry, KnowsWhereTokensStand) {
+  Options o;
+  o.stages = {{0, 8, 6, 2, 2, false}, {8, 16, 3, 1, 1, false}};
+  const TokenRow covering = tokens_of(o, false, 32);
+  EXPECT_EQ(covering.tokens, 9);
+  EXPECT_EQ(covering.spacing, 4);
+  EXPECT_EQ(covering.before, -2);  // the first token stands over cells -2 .. 1
+  EXPECT_EQ(covering.after, -2);
+  o.margin = 0;
+  const TokenRow window = tokens_of(o, false, 32);  // at 7.5, 11.5, .. 23.5
+  EXPECT_EQ(window.tokens, 5);
+  EXPECT_EQ(window.before, 6);
+  EXPECT_EQ(window.after, 6);
+  o.stages = {{2, 4, 5, 1, 2}, {2, 4, 5, 1, 2}};
+  const TokenRow whole = tokens_of(o, false, 33);  // a cell is left over at the end
+  EXPECT_EQ(whole.tokens, 8);
+  EXPECT_EQ(whole.before, 0);
+  EXPECT_EQ(whole.after, 1);
+  EXPECT_EQ(tokens_of(of_volumes(), true, 20).tokens, 0);  // too few cells
+}
+
 TEST(CheckGeometry, GivesTheSmallestSide) {
   const auto layers = grid_layers(of_volumes(), true);
   const int64_t least = smallest_side(layers);

@@ -64,5 +64,91 @@ TEST(SteerableNets, ClaimNothingOfUnevenSpacingAndTheCyclicForm) {
   EXPECT_EQ(cyclic.symmetry_for(random_grid({1, 3, 8, 8}, at::kFloat)).exact.size(), 1U);
 }
 
+/// A small block of noise in a large empty grid, off its middle, on a background other than zero.
+Grid mostly_empty(const std::vector<int64_t>& shape) {
+  Grid grid = random_grid(shape, at::kDouble);
+  Tensor part = at::zeros_like(grid.values);
+  Tensor inner = part;
+  for (int64_t axis = 2; axis < part.dim(); ++axis) {
+    inner = inner.narrow(axis, 1, 3);
+  }
+  inner.fill_(1);
+  grid.values = part * (grid.values + 0.1) - 0.7;
+  return grid;
+}
+
+TEST(SteerableNets, LeaveEmptyTokensOutOfAttention) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  for (const auto& [dimension, level] :
+       {std::pair{2, Level::graph}, {2, Level::node}, {3, Level::graph}, {3, Level::node}}) {
+    Options o = small();
+    o.stages = {{0, 4, 3, 1, 2}, {0, 4, 3, 1, 1}};
+    o.low_pass = dimension == 2;
+    o.bias_init = -0.5;  // rounding has a direction where all is background: no bias may blow it up
+    std::vector<int64_t> shape{2, dimension == 2 ? 3 : 2};
+    shape.insert(shape.end(), static_cast<size_t>(dimension), 14);
+    const Grid grid = mostly_empty(shape);
+    std::vector<Tensor> outputs;
+    for (const bool skip : {false, true}) {
+      o.encoder.skip_empty = skip;
+      at::manual_seed(3);
+      Net net(o, images(dimension, level));
+      wear(net, grid);
+      EXPECT_LT(error_of(net, grid), 1e-12) << dimension << skip;
+      outputs.push_back(net(grid).at("logits"));
+      // Maps have a weight at each cell; tokens that take no part have none above zero.
+      const std::vector<Tensor> maps = net.attention_maps(grid);
+      ASSERT_EQ(maps.size(), 1U);
+      EXPECT_EQ(maps[0].sizes().slice(2), grid.values.sizes().slice(2));
+      EXPECT_EQ(maps[0].eq(0).any().item<bool>(), skip);
+      EXPECT_LE(maps[0].max().item<double>(), 1 + 1e-12);
+      // An input that is background all over is none of attention's, and no NaN.
+      const Grid nothing{at::full_like(grid.values, 0.3)};
+      EXPECT_TRUE(at::isfinite(net(nothing).at("logits")).all().item<bool>());
+    }
+    EXPECT_GT((outputs[0] - outputs[1]).abs().max().item<double>(), 1e-6);
+  }
+}
+
+/// What is far away does not matter to tokens that see something: a larger empty grid gives the same attention.
+TEST(SteerableNets, AttentionDoesNotDependOnHowMuchIsEmpty) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  Options o = small();
+  o.stages = {{0, 4, 3, 1, 2}};
+  o.norm = NormLaw::layer;
+  const auto framed = [&](bool skip) {
+    o.encoder.skip_empty = skip;
+    at::manual_seed(3);
+    Net net(o, images(2, Level::node));
+    net.train(false);
+    const Grid grid = mostly_empty({1, 3, 16, 16});
+    const Tensor more = at::constant_pad_nd(grid.values + 0.7, {0, 8, 0, 8}) - 0.7;
+    const Tensor a = net.attention_maps(grid).at(0), b = net.attention_maps(Grid{more}).at(0);
+    return (a.narrow(2, 0, 8).narrow(3, 0, 8) - b.narrow(2, 0, 8).narrow(3, 0, 8)).abs().max().item<double>();
+  };
+  EXPECT_LT(framed(true), 1e-12);
+  EXPECT_GT(framed(false), 1e-4);  // the control
+}
+
+TEST(SteerableNets, SayHowManyTokensAttendAndWhatTheyMiss) {
+  Interface interface = images(3, Level::graph);
+  interface.typical_nodes = 32 * 32 * 32;
+  Options o = small();
+  o.stages = {{0, 4, 6, 2, 2, false}, {4, 4, 3, 1, 1, false}};
+  const Net whole(o, interface);
+  EXPECT_TRUE(whole.warnings("").empty());
+  EXPECT_NE(whole.facts().at(0).find(
+                "9 x 9 x 9 = 729 tokens of 32 cells along an axis, 4 cells apart, 531441 pairs"),
+            std::string::npos)
+      << whole.facts().at(0);
+  o.margin = 0;
+  const Net window(o, interface);
+  EXPECT_NE(window.facts().at(0).find("5 x 5 x 5 = 125 tokens"), std::string::npos);
+  ASSERT_EQ(window.warnings("").size(), 1U);
+  EXPECT_NE(window.warnings("").at(0).find("of 32 cells along an axis tokens stand over cells 6 to 25"),
+            std::string::npos)
+      << window.warnings("").at(0);
+}
+
 }  // namespace net_test
 }  // namespace weyl::steerable

@@ -5,6 +5,7 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
+#include <complex>
 #include <memory>
 #include <numeric>
 
@@ -24,6 +25,7 @@ struct Case {
   int64_t heads;
   std::vector<int64_t> grid;
   PositionOptions options;
+  bool parted = false;  // some tokens take no part; in the second sample none does
 };
 
 std::vector<Case> cases() {
@@ -37,18 +39,28 @@ std::vector<Case> cases() {
     result.push_back({{3, {2, 1}}, 1, {1, 1, 1}, options});
     result.push_back({{3, {18, 4}}, 2, {2, 1, 3}, options});
   }
+  for (size_t k = 0, all = result.size(); k < all; ++k) {
+    result.push_back(result[k]);
+    result.back().parted = true;
+  }
   return result;
 }
 
 struct Inputs {
   Tensors in;
   std::shared_ptr<const Positions> positions;
+  Tensor taking_part;
   explicit Inputs(const Case& c, at::ScalarType type = at::kDouble, int64_t batch = 2) {
     at::manual_seed(3);
     const int64_t n = std::accumulate(c.grid.begin(), c.grid.end(), int64_t{1}, std::multiplies<>());
     const int64_t multiplicity = std::accumulate(c.type.channels.begin(), c.type.channels.end(), int64_t{0});
     for (int i = 0; i < 3; ++i) {
       in.push_back(at::randn({batch, 2 * c.type.width(), n}, at::kDouble).to(type));
+    }
+    if (c.parted) {
+      taking_part = at::rand({batch, n}, at::kDouble) < 0.6;
+      taking_part.select(0, 0)[0] = true;
+      taking_part.narrow(0, 1, batch - 1).fill_(false);
     }
     if (c.options.radial == RadialLaw::none) {
       in.resize(5);
@@ -60,7 +72,7 @@ struct Inputs {
     }
   }
   Tensor operator()(const Case& c, const Tensors& x) const {
-    return attention(x[0], x[1], x[2], c.type, c.heads, 0.4, positions, x[3], x[4]);
+    return attention(x[0], x[1], x[2], c.type, c.heads, 0.4, positions, x[3], x[4], taking_part);
   }
 };
 
@@ -72,14 +84,87 @@ TEST(SteerableAttention, FormsAndKernelAgree) {
   for (const Case& c : cases()) {
     const Inputs x(c);
     const Heads heads(c.type, c.heads);
-    const Tensor pairs = attention_of_pairs(x.in, heads, 0.4, x.positions.get());
-    const Tensor contracted = attention_contracted(x.in, heads, 0.4, x.positions.get());
+    const Tensor pairs = attention_of_pairs(x.in, heads, 0.4, x.positions.get(), x.taking_part);
+    const Tensor contracted = attention_contracted(x.in, heads, 0.4, x.positions.get(), x.taking_part);
     EXPECT_LT(difference(contracted, pairs), 1e-12);
     const Inputs narrow(c, at::kFloat);
     for (const auto set : instruction_sets) {
       const kernels::UseInstructionSet only(set);
       EXPECT_LT(difference(x(c, x.in), pairs), 1e-12);
       EXPECT_LT(difference(narrow(c, narrow.in).to(at::kDouble), pairs), 1e-5);
+    }
+  }
+}
+
+/// The definition, query by query, over the keys that take part alone: (2 F, N) of the first sample.
+Tensor by_hand(const Case& c, const Inputs& x) {
+  using Complex = std::complex<double>;
+  const Heads heads(c.type, c.heads);
+  const int64_t n = x.in[0].size(2), width = c.type.width();
+  const auto number = [&](const Tensor& t, int64_t f, int64_t i) {
+    const double* p = t.const_data_ptr<double>();
+    return Complex(p[f * n + i], p[(width + f) * n + i]);
+  };
+  const Tensor offsets = x.positions ? x.positions->offsets() : Tensor();
+  const auto positional = [&](const Tensor& w, int64_t h, int64_t f, int64_t i, int64_t j) -> Complex {
+    if (!x.positions) {
+      return 0;
+    }
+    const int64_t offset = offsets[i][j].item<int64_t>(),
+                  radius = x.positions->radius()[offset].item<int64_t>();
+    const Tensor of_weight = w[radius][heads.copy_of_all[h * heads.multiplicity + heads.copy[f]]],
+                 harmonic = x.positions->harmonics()[offset][heads.component[f]];
+    return Complex(of_weight[0].item<double>(), of_weight[1].item<double>()) *
+           Complex(harmonic[0].item<double>(), harmonic[1].item<double>());
+  };
+  Tensor y = at::zeros({2 * width, n}, at::kDouble);
+  for (int64_t h = 0; h < c.heads; ++h) {
+    for (int64_t i = 0; i < n; ++i) {
+      if (!x.taking_part[0][i].item<bool>()) {
+        continue;
+      }
+      std::vector<Complex> sum(static_cast<size_t>(heads.width));
+      double total = 0;
+      for (int64_t j = 0; j < n; ++j) {
+        if (!x.taking_part[0][j].item<bool>()) {
+          continue;
+        }
+        Complex score = 0;
+        for (int64_t f = 0; f < heads.width; ++f) {
+          const int64_t at = heads.features[h * heads.width + f];
+          score +=
+              std::conj(number(x.in[0], at, i)) * (number(x.in[1], at, j) + positional(x.in[3], h, f, i, j));
+        }
+        const double weight = std::exp(0.4 * std::abs(score));
+        total += weight;
+        for (int64_t f = 0; f < heads.width; ++f) {
+          sum[f] += weight * (number(x.in[2], heads.features[h * heads.width + f], j) +
+                              positional(x.in[4], h, f, i, j));
+        }
+      }
+      for (int64_t f = 0; f < heads.width; ++f) {
+        const int64_t at = heads.features[h * heads.width + f];
+        y[at][i] = sum[f].real() / total;
+        y[width + at][i] = sum[f].imag() / total;
+      }
+    }
+  }
+  return y;
+}
+
+TEST(SteerableAttention, IsThatOfTheTokensThatTakePart) {
+  for (Case c : cases()) {
+    if (!c.parted || c.grid.back() > 5) {
+      continue;
+    }
+    const Inputs x(c);
+    const Tensor y = x(c, x.in), right = by_hand(c, x);
+    EXPECT_LT((y[0] - right).abs().max().item<double>(), 1e-12 * right.abs().max().item<double>());
+    EXPECT_EQ(y[1].abs().max().item<double>(), 0);
+    Inputs all = x;  // the control: with all tokens it is something else
+    all.taking_part = Tensor();
+    if (!x.taking_part[0].all().item<bool>()) {
+      EXPECT_GT((all(c, x.in)[0] - right).abs().max().item<double>(), 1e-3);
     }
   }
 }
@@ -113,9 +198,11 @@ TEST(SteerableAttention, StreamsTheGradientsOfTheForms) {
 
 TEST(SteerableAttention, HasItsDerivatives) {
   for (const RadialLaw law : {RadialLaw::inverse_square, RadialLaw::table}) {
-    const Case c{{3, {2, 2}}, 2, {2, 2, 1}, {law, 1, 1.5}};
-    const Inputs x(c, at::kDouble, 1);
-    expect_second_gradients([&](const Tensors& in) { return x(c, in); }, x.in);
+    for (const bool parted : {false, true}) {
+      const Case c{{3, {2, 2}}, 2, {2, 2, 1}, {law, 1, 1.5}, parted};
+      const Inputs x(c, at::kDouble, 1);
+      expect_second_gradients([&](const Tensors& in) { return x(c, in); }, x.in);
+    }
   }
 }
 
@@ -131,6 +218,9 @@ TEST(SteerableAttention, TakesInputsThatAreNotContiguous) {
 
 TEST(SteerableAttention, WeighsToOne) {
   for (const Case& c : cases()) {
+    if (c.parted) {
+      continue;
+    }
     Inputs x(c);
     x.in[2] = at::randn({2, 2 * c.type.width(), 1}, at::kDouble).expand_as(x.in[0]);
     if (x.positions) {
@@ -145,7 +235,7 @@ TEST(SteerableAttention, IsFiniteWhereScoresAreZero) {
     Inputs x(c);
     x.in[0] = at::zeros_like(x.in[0]);
     const Tensor mean = x.in[2].mean(2, true).expand_as(x.in[2]);
-    if (!x.positions) {
+    if (!x.positions && !c.parted) {
       EXPECT_LT(difference(x(c, x.in), mean), 1e-13);
     }
     Tensors wanted;
@@ -209,6 +299,9 @@ TEST(SteerableAttention, RefusesWhatDoesNotFit) {
   EXPECT_THROW(attention(in[0], in[1], in[2], c.type, 2, 1, x.positions, in[3], {}), ShapeError);
   const auto other = std::make_shared<Positions>(c.type, std::vector<int64_t>{4, 4}, c.options);
   EXPECT_THROW(attention(in[0], in[1], in[2], c.type, 2, 1, other, in[3], in[4]), ShapeError);
+  const Tensor numbers = at::ones({2, in[0].size(2)}), few = at::ones({2, 3}, at::kBool);
+  EXPECT_THROW(attention(in[0], in[1], in[2], c.type, 2, 1, nullptr, {}, {}, numbers), ShapeError);
+  EXPECT_THROW(attention(in[0], in[1], in[2], c.type, 2, 1, nullptr, {}, {}, few), ShapeError);
 }
 
 }  // namespace attention_test

@@ -64,6 +64,7 @@ struct EvalCommand {
   bool force = false;                       // replace what is there
   int64_t rollout = 0;  // steps that are measured; 0: as many as the labels of the model's own data have
   bool as_is = false;   // data that contradict what the model was trained on
+  bool moved = false;   // also of samples that are turned and shifted before they become cells
   int64_t batch = 256;
   std::optional<int64_t> batch_tokens;
 };
@@ -201,7 +202,8 @@ struct PlotCommand {
   OutputOptions output;
   Machine machine;
   std::string run, out;
-  int64_t rollout = 0;  // steps of new films; 0: none are made
+  int64_t rollout = 0;               // steps of new films; 0: none are made
+  std::optional<int64_t> attention;  // the sample whose attention is drawn
 };
 
 struct ScaleFitCommand {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 #include "weyl/app/cli/arguments.h"
 #include "weyl/core/check.h"
@@ -116,7 +117,9 @@ Verb add_eval(CLI::App& root) {
       root, "eval", "measure a model on data with labels",
       examples({"eval runs/platonic-1", "eval model.safetensors --data data/nbody --split valid --json",
                 "eval runs/phantoms --split valid --out cases", "eval runs/boxes --rollout 24",
-                "eval runs/water --data other.xyz data.molecules.energy=REF_energy"}));
+                "eval runs/water --data other.xyz data.molecules.energy=REF_energy",
+                "eval runs/solids task.classification.test_time_rotations.count=12",
+                "eval runs/solids --moved"}));
   auto& [app, c] = draft;
   add_model(app, c->model);
   add_overrides(
@@ -135,6 +138,10 @@ Verb add_eval(CLI::App& root) {
   add_rollout(
       app, c->rollout,
       "rigid bodies: go N steps, each from where the one before has left the bodies, and measure each");
+  add_switch(
+      app, "--moved", c->moved,
+      "volumes of shapes: also a table of the same under turns by 5 to 90 degrees and shifts by 0.5 to 4 cells, each shape "
+      "moved before it becomes cells");
   add_as_is(app, c->as_is);
   add_batch(app, c->batch, c->batch_tokens);
   add_machine(app, c->machine, "default that of the file");
@@ -394,17 +401,24 @@ Verb add_compare(CLI::App& root) {
 Verb add_plot(CLI::App& root) {
   const auto draft =
       begin<PlotCommand>(root, "plot", "draw a run's pictures again (gnuplot)",
-                         examples({"plot runs/platonic-1 --out pictures", "plot runs/boxes --rollout 24"}));
+                         examples({"plot runs/platonic-1 --out pictures", "plot runs/boxes --rollout 24",
+                                   "plot runs/solids --attention 3"}));
   auto& [app, c] = draft;
   add_path(app, "RUN", c->run, "run folder");
   add_out(app, c->out, "DIR", "folder for the pictures, default RUN/plots", false);
   add_rollout(app, c->rollout,
               "rigid bodies: also films of N steps, each from where the one before has left the bodies "
               "(rollout_0, ...), of samples of the test split");
-  add_machine(app, c->machine, "with --rollout; default that of the file");
+  add_number(
+      app, "--attention", c->attention, 0, std::numeric_limits<int64_t>::max(),
+      "images and volumes, steerable: also the attention of sample N of the test split, numbered from 0, over its slice "
+      "with the most in it (attention_N.png): of each layer and head, and the mean of heads, the largest weight of each "
+      "token");
+  add_machine(app, c->machine, "with --rollout and --attention; default that of the file");
   return draft.done([](const PlotCommand& p) {
     const bool runs = p.machine.device != "cpu" || p.machine.dtype;
-    require<ConfigError>(p.rollout > 0 || !runs, "--device and --dtype go with --rollout N");
+    require<ConfigError>(p.rollout > 0 || p.attention || !runs,
+                         "--device and --dtype go with --rollout N or --attention N");
   });
 }
 

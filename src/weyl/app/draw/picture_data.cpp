@@ -3,9 +3,13 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/argmax.h>
+#include <ATen/ops/isfinite.h>
+#include <ATen/ops/stack.h>
+#include <ATen/ops/where.h>
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <initializer_list>
 #include <map>
 #include <numbers>
 #include <vector>
@@ -220,16 +224,21 @@ Tensor picture(const Tensor& values) {
   return bright.round().to(at::kByte).permute({1, 2, 0}).contiguous();
 }
 
-/// The slice along the last axis that shows most of a mask (X, Y, Z); of an empty one that of the next; of empty ones the
-/// middle.
-int64_t slice_to_show(const Tensor& mask, const Tensor& next) {
-  for (const Tensor& shown : {mask, next}) {
+/// The slice along the last axis that shows most of the first mask (X, Y, Z) that is not empty, else the middle.
+int64_t slice_to_show(std::initializer_list<Tensor> masks) {
+  for (const Tensor& shown : masks) {
     const Tensor cells = shown.ne(0).sum(at::IntArrayRef({0, 1}));
     if (cells.sum().item<int64_t>() > 0) {
       return at::argmax(cells).item<int64_t>();
     }
   }
-  return mask.size(2) / 2;
+  return masks.begin()->size(2) / 2;
+}
+
+/// A sample in a title: "case NAME", or "sample 3" where it has no name.
+std::string sample_in_title(const Dataset& data, int64_t sample) {
+  const bool named = !data.name(sample).empty() || !data.source(sample).empty();
+  return text(named ? "case " : "sample ", case_name(data, sample));
 }
 
 /// The slice of (.., X, Y, Z), as it is looked at: x to the right, y upwards.
@@ -240,8 +249,8 @@ Tensor slice_of(const Tensor& x, int64_t z) {
 }  // namespace
 
 std::string case_name(const Dataset& data, int64_t sample) {
-  if (const std::string name = data.name(sample); !name.empty()) {
-    return visible(name);
+  if (const std::string called = data.name(sample); !called.empty()) {
+    return visible(called);
   }
   std::filesystem::path name = std::filesystem::path(data.source(sample)).filename();
   if (name.extension() == ".gz") {
@@ -265,14 +274,12 @@ bool write_overlay(const Predictor& predictor, const Dataset& data, int64_t samp
   for (const std::string& name : confusion.value().classes) {
     classes += name + "\n";
   }
-  std::string title =
-      text(begin, data.source(sample).empty() && data.name(sample).empty() ? "sample " : "case ",
-           case_name(data, sample));
+  std::string title = begin + sample_in_title(data, sample);
   Tensor image = std::get<Grid>(batch.input).values[0], truth = batch.labels.at("mask")[0][0],
          said = predictions.at("mask")[0][0];
   const bool volume = truth.dim() == 3;
   if (volume) {
-    const int64_t z = slice_to_show(truth, said);
+    const int64_t z = slice_to_show({truth, said});
     // Readers turn volumes whose files say their directions to right, anterior, superior.
     title += text(data.axes(sample).empty() ? ", slice along the last axis " : ", axial slice ", z + 1,
                   " of ", truth.size(2));
@@ -302,6 +309,85 @@ void write_overlays(const Predictor& predictor, const Dataset& test, const std::
   for (int64_t i = 0; i < count; ++i) {
     write_overlay(predictor, test, i * test.size() / count, text(folder, "/overlay_", i, ".safetensors"));
   }
+}
+
+namespace {
+
+/// A map (H, W) of weights over a grey picture (H, W, 3): from black over red to white, the darkest the least of them. Where
+/// there is no weight (NaN) the picture alone.
+Tensor heat_over(const Tensor& map, const Tensor& grey) {
+  const Tensor known = at::isfinite(map), x = map.to(at::kDouble).nan_to_num(0);
+  double low = 0, high = 0;
+  if (known.any().item<bool>()) {
+    const Tensor values = x.masked_select(known);
+    low = values.min().item<double>();
+    high = values.max().item<double>();
+  }
+  const Tensor t = high > low ? ((x - low) / (high - low)).clamp(0, 1) : x * 0;
+  const Tensor colour =
+      at::stack({(3 * t).clamp(0, 1), (3 * t - 1).clamp(0, 1), (3 * t - 2).clamp(0, 1)}, 2) * 255;
+  const Tensor base = grey.to(at::kDouble);
+  return at::where(known.unsqueeze(2), 0.3 * base + 0.7 * colour, base).round().to(at::kByte);
+}
+
+std::string range_of(const Tensor& map) {
+  const Tensor values = map.masked_select(at::isfinite(map));
+  return values.numel() == 0 ? "no token here"
+                             : text(short_number(values.min().item<double>()), " to ",
+                                    short_number(values.max().item<double>()));
+}
+
+}  // namespace
+
+void write_attention(const Predictor& predictor, const Dataset& test, const std::string& folder,
+                     int64_t sample) {
+  require(sample >= 0 && sample < test.size(), "--attention: the test split has samples 0 to ",
+          test.size() - 1, ", got ", sample);
+  const at::NoGradGuard no_grad;
+  const Batch batch = test.batch({&sample, 1});
+  Model& model = predictor.model();
+  const auto* grid = std::get_if<Grid>(&batch.input);
+  std::vector<Tensor> maps;
+  if (grid != nullptr) {
+    maps = model.attention_maps(to(batch, model.device(), model.dtype()).input);
+  }
+  require<ConfigError>(!maps.empty(),
+                       "--attention: must be of a model with attention over grids (steerable, with ",
+                       "encoder.depth above 0 and attention), this one has none");
+  std::string title = text("Largest attention weight of each token, ", sample_in_title(test, sample));
+  Tensor image = grid->values[0];
+  if (image.dim() == 4) {
+    const Tensor background = image.amin({1, 2, 3}, true);
+    const int64_t z = slice_to_show({(image > background).any(0)});
+    title += text(", slice along the last axis ", z + 1, " of ", image.size(3));
+    image = slice_of(image, z);
+    for (Tensor& map : maps) {
+      map = slice_of(map, z);
+    }
+  }
+  const Tensor grey = picture(image);
+  std::vector<Tensor> pictures;
+  std::string words;
+  for (size_t layer = 0; layer < maps.size(); ++layer) {
+    const Tensor heads = maps[layer][0];
+    pictures.push_back(grey);
+    words += text("layer ", layer + 1, "\n");
+    for (int64_t h = 0; h < heads.size(0); ++h) {
+      pictures.push_back(heat_over(heads[h], grey));
+      words += text("head ", h + 1, ": ", range_of(heads[h]), "\n");
+    }
+    const Tensor mean = heads.mean(0);
+    pictures.push_back(heat_over(mean, grey));
+    words += text("mean of heads: ", range_of(mean), "\n");
+  }
+  make_folder(folder);
+  save_tensors(text(folder, "/attention_", sample, ".safetensors"),
+               {{"pictures", at::stack(pictures).contiguous()}},
+               {{"format", "weyl.pictures"},
+                {"words", words},
+                {"columns", std::to_string(maps.front().size(1) + 2)},
+                {"title", title}},
+               Existing::replace_link);
 }
 
 int64_t write_films(const Predictor& predictor, const Dataset& test, const std::string& folder,

@@ -28,8 +28,15 @@ void write_overlays(const Predictor& predictor, const Dataset& test, const std::
 bool write_overlay(const Predictor& predictor, const Dataset& data, int64_t sample, const std::string& path,
                    const std::string& begin = "");
 
-/// What a sample is called: by its set, else its file's name without endings, else its number.
+/// What a sample is called: as the set names it, its file's name without endings, or its number.
 std::string case_name(const Dataset& data, int64_t sample);
+/// Writes how the tokens of one sample of a grid attend (Model::attention_maps; figure 3 of the steerable transformer's paper) as
+/// FOLDER/attention_<sample>.safetensors: `pictures` (K, H, W, 3), u8, a row for each layer: the sample, each head, the mean of
+/// the heads; in the metadata `words` of each picture, one a line, `columns` and a `title`. A volume shows the slice along the
+/// last axis with the most that is not background (least value). ConfigError: the model has no attention over grids. ShapeError:
+/// there is no such sample.
+void write_attention(const Predictor& predictor, const Dataset& test, const std::string& folder,
+                     int64_t sample);
 
 /// Writes up to `count` samples of bodies in motion, evenly taken, as FOLDER/<name>_<i>.safetensors, as they were and as
 /// the model says (predict/body_film.h), with a title of the sample's number: what read_film reads (app/draw/film.h). Nothing

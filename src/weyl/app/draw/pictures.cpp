@@ -13,6 +13,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
 #include "weyl/core/own_folder.h"
+#include "weyl/core/quote.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/core/text_number.h"
 #include "weyl/saved/model_summary.h"
@@ -221,6 +222,34 @@ OverlayFigure overlay(const std::string& path, const std::string& name) {
   return figure;
 }
 
+PicturesFigure pictures(const std::string& path, const std::string& run) {
+  const SafetensorsFile file(path);
+  const auto& shape = file.entry("pictures").shape;
+  require<DataError>(shape.size() == 4 && shape[3] == 3, path, ": pictures: must be (K, H, W, 3)");
+  const auto& metadata = file.header().metadata;
+  const auto of = [&](const char* key) {
+    const auto found = metadata.find(key);
+    return found != metadata.end() ? found->second : std::string();
+  };
+  PicturesFigure figure;
+  figure.height = shape[1];
+  figure.width = shape[2];
+  figure.title = of("title") + ", " + run_name(run);
+  const std::vector<uint8_t> all = image_bytes(file, "pictures", shape);
+  const auto columns = parse_integer(of("columns"));
+  require<DataError>(columns && *columns > 0, path, ": columns: must be a whole number above zero, got ",
+                     quote(of("columns")));
+  figure.columns = *columns;
+  const auto size = 3 * shape[1] * shape[2];
+  std::istringstream lines(of("words"));
+  for (int64_t k = 0; k < shape[0]; ++k) {
+    std::string line;
+    std::getline(lines, line);
+    figure.pictures.push_back({{all.begin() + k * size, all.begin() + (k + 1) * size}, line});
+  }
+  return figure;
+}
+
 std::vector<std::string> files_named(const std::string& folder, const std::string& prefix,
                                      const std::string& ending) {
   std::vector<std::string> files;
@@ -252,8 +281,8 @@ void draw_overlay(const std::string& path, const std::string& name, const std::s
   draw(overlay(path, name), picture);
 }
 
-std::vector<std::string> draw_run(const std::string& run, const std::string& out,
-                                  const std::string& rollouts) {
+std::vector<std::string> draw_run(const std::string& run, const std::string& out, const std::string& rollouts,
+                                  const std::string& attention) {
   const std::string metrics = run + "/metrics.csv";
   const CsvTable table = read_csv(metrics);
   require<DataError>(!table.rows.empty(), metrics, ": must have rows to plot, but has none");
@@ -276,6 +305,12 @@ std::vector<std::string> draw_run(const std::string& run, const std::string& out
   for (const std::string& path : files_named(run + "/plots", "overlay_", ".safetensors")) {
     const std::string picture = out + "/" + std::filesystem::path(path).stem().string();
     draw(overlay(path, run_name(run)), picture);
+    files.push_back(picture + ".png");
+  }
+  for (const std::string& path :
+       files_named(attention.empty() ? run + "/plots" : attention, "attention_", ".safetensors")) {
+    const std::string picture = out + "/" + std::filesystem::path(path).stem().string();
+    draw(pictures(path, run), picture);
     files.push_back(picture + ".png");
   }
   draw_films(files_named(run + "/plots", "film_", ".safetensors"), run, out, files);

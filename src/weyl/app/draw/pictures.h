@@ -12,10 +12,11 @@ namespace weyl {
 /// of tasks with classes confusion (plots/confusion.csv: the classes' names, then their counts, a row for each true
 /// class); of segmentations overlay_<i>.png (plots/overlay_<i>.safetensors: see app/draw/picture_data.h); of bodies in motion film_<i>, them
 /// at several times (plots/film_<i>.safetensors: see app/draw/picture_data.h), and rollout_<i> (rollout_<i>.safetensors in the folder
-/// `rollouts`, which is plots where it is empty). Returns the files.
+/// `rollouts`, which is plots where it is empty); of attention attention_<sample>.png (attention_<sample>.safetensors in the folder
+/// `attention`, likewise). Returns the files.
 /// DataError when the run has no metrics.csv with rows, or when its best model cannot be read.
 std::vector<std::string> draw_run(const std::string& run, const std::string& out,
-                                  const std::string& rollouts = "");
+                                  const std::string& rollouts = "", const std::string& attention = "");
 
 /// Draws PATH, what write_overlay (app/draw/picture_data.h) has written, as PICTURE.png. `name` ends its title. DataError: the file
 /// cannot be read.

@@ -346,58 +346,105 @@ ClassKey class_key(const OverlayFigure& f) {
   return key;
 }
 
-// The three panels are one image of gnuplot's, as large in pixels as in cells and with white around it. A picture of
-// which each pixel has a cell of its own is drawn exactly, while rectangles for its cells (`with rgbimage pixels`) let
-// the paper through at their edges, and edges of an image are blended with the paper.
+/// Panels of one size in rows, as an image of gnuplot's that is as large in pixels as in cells and has white around it. A
+/// picture of which each pixel has a cell of its own is drawn exactly, while rectangles for its cells (`with rgbimage pixels`)
+/// let the paper through at their edges, and edges of an image are blended with the paper.
+class PanelRows {
+ public:
+  /// Of `count` panels of so many cells.
+  PanelRows(int64_t height, int64_t width, int64_t count, int64_t columns)
+      : scale(std::max<int64_t>(1, overlay_side / std::max(height, width))),
+        columns_(columns),
+        rows_((count + columns - 1) / columns),
+        down_(height * scale),
+        across_(width * scale),
+        box_(std::max<int64_t>(across_, 190)),  // room for the words above a panel
+        canvas_{rows_ * down_ + (rows_ - 1) * between + 2 * edge,
+                columns * box_ + (columns - 1) * gap + 2 * edge} {}
+
+  const int64_t scale;  // pixels of a cell
+  Canvas& canvas() { return canvas_; }
+  int64_t top(int64_t i) const { return edge + i / columns_ * (down_ + between); }
+  int64_t left(int64_t i) const { return edge + i % columns_ * (box_ + gap) + (box_ - across_) / 2; }
+
+  std::string script(const std::vector<std::string>& above, const std::string& title,
+                     const ClassKey& key) const {
+    // One key below the pictures, in as many rows of 18 pixels as its entries need.
+    const int64_t width = canvas_.width + 20, rows = key_rows(key.count, key.longest, width);
+    const int64_t below = 22 + 18 * rows, height = canvas_.height + below + 60;
+    // gnuplot counts in twentieths of a pixel, of which it takes one off the far ends of an area and cuts fractions off: an
+    // image a twentieth too narrow would lose a row of its pixels.
+    const auto share = [](double pixels, int64_t of) {
+      char number[32];
+      std::snprintf(number, sizeof number, "%.15g", pixels / static_cast<double>(of));
+      return std::string(number);
+    };
+    constexpr double rest = 0.04;
+    const auto across = [&](auto pixels) { return share(static_cast<double>(pixels), width); };
+    const auto up = [&](auto pixels) { return share(static_cast<double>(pixels), height); };
+    std::string script = "reset\nset encoding utf8\n$image << EOD\n" + pixel_rows(canvas_) + "EOD\n";
+    script += text("set term pngcairo size ", width, ",", height,
+                   " font 'DejaVu Sans,11'\nset output 'picture.png'\nunset tics\nunset border\nunset key\n");
+    script += "set lmargin at screen " + across(10) + "\nset rmargin at screen " +
+              across(static_cast<double>(10 + canvas_.width) + rest) + "\nset bmargin at screen " +
+              up(below) + "\nset tmargin at screen " +
+              up(static_cast<double>(below + canvas_.height) + rest) + "\n";
+    script += text("set xrange [-0.5:", canvas_.width, "-0.5]\nset yrange [", canvas_.height, "-0.5:-0.5]\n");
+    const auto words = [&](const std::string& line, int64_t x, int64_t y, int64_t room) {
+      script += "set label " +
+                gnuplot_string(line, static_cast<size_t>(static_cast<double>(room) / kCharacter)) +
+                " at screen " + across(x) + ",screen " + up(y) + " center noenhanced\n";
+    };
+    words(title, width / 2, height - 16, width);
+    for (int64_t i = 0; i < std::ssize(above); ++i) {
+      words(above[static_cast<size_t>(i)], 10 + edge + i % columns_ * (box_ + gap) + box_ / 2,
+            below + canvas_.height + 14 - i / columns_ * (down_ + between), box_ + gap);
+    }
+    if (key.count > 0) {
+      script +=
+          text("set key noenhanced at screen 0.5,screen 0.01 center bottom vertical maxrows ", rows, "\n");
+    }
+    return script + "plot $image using 1:2:3:4:5 with rgbimage notitle" + key.entries + "\nset output\n";
+  }
+
+ private:
+  static constexpr int64_t edge = 4, gap = 20,
+                           between = 32;  // pixels; the last has the words of the next row
+  int64_t columns_, rows_, down_, across_, box_;
+  Canvas canvas_;
+};
+
 std::string script_of(const OverlayFigure& f, const std::string& path) {
   const auto cells = static_cast<size_t>(f.height * f.width);
   require<Error>(
       cells > 0 && f.image.size() == 3 * cells && f.truth.size() == cells && f.prediction.size() == cells,
       path, ": image and masks must have ", f.height, " x ", f.width, " pixels");
-  const int64_t scale = std::max<int64_t>(1, overlay_side / std::max(f.height, f.width));
-  const int64_t H = f.height * scale, W = f.width * scale, edge = 4, gap = 20;
-  const int64_t box = std::max<int64_t>(W, 190);  // room for the words above a panel
-  Canvas canvas{H + 2 * edge, 3 * box + 2 * gap + 2 * edge};
+  PanelRows panels(f.height, f.width, 3, 3);
   const std::vector<uint8_t>* masks[] = {nullptr, &f.truth, &f.prediction};
   for (int64_t i = 0; i < 3; ++i) {
-    add_panel(canvas, edge, edge + i * (box + gap) + (box - W) / 2, f, masks[i], scale);
+    add_panel(panels.canvas(), panels.top(i), panels.left(i), f, masks[i], panels.scale);
   }
-  const ClassKey key = class_key(f);
-  // One key below the three pictures, in as many rows of 18 pixels as its entries need.
-  const int64_t width = canvas.width + 20, rows = key_rows(key.count, key.longest, width);
-  const int64_t below = 22 + 18 * rows, height = canvas.height + below + 60;
-  // gnuplot counts in twentieths of a pixel, of which it takes one off the far ends of an area and cuts fractions off: an image
-  // a twentieth too narrow would lose a row of its pixels.
-  const auto share = [](double pixels, int64_t of) {
-    char number[32];
-    std::snprintf(number, sizeof number, "%.15g", pixels / static_cast<double>(of));
-    return std::string(number);
-  };
-  constexpr double rest = 0.04;
-  const auto across = [&](auto pixels) { return share(static_cast<double>(pixels), width); };
-  const auto up = [&](auto pixels) { return share(static_cast<double>(pixels), height); };
-  std::string script = "reset\nset encoding utf8\n$image << EOD\n" + pixel_rows(canvas) + "EOD\n";
-  script += text("set term pngcairo size ", width, ",", height,
-                 " font 'DejaVu Sans,11'\nset output 'picture.png'\nunset tics\nunset border\nunset key\n");
-  script += "set lmargin at screen " + across(10) + "\nset rmargin at screen " +
-            across(static_cast<double>(10 + canvas.width) + rest) + "\nset bmargin at screen " + up(below) +
-            "\nset tmargin at screen " + up(static_cast<double>(below + canvas.height) + rest) + "\n";
-  script += text("set xrange [-0.5:", canvas.width, "-0.5]\nset yrange [", canvas.height, "-0.5:-0.5]\n");
-  const auto words = [&](const std::string& line, int64_t x, int64_t y, int64_t room) {
-    script += "set label " +
-              gnuplot_string(line, static_cast<size_t>(static_cast<double>(room) / kCharacter)) +
-              " at screen " + across(x) + ",screen " + up(y) + " center noenhanced\n";
-  };
-  words(f.title, width / 2, height - 16, width);
-  const std::string above[] = {"image", "truth", f.predicted};
-  for (int64_t i = 0; i < 3; ++i) {
-    words(above[i], 10 + edge + i * (box + gap) + box / 2, below + canvas.height + 14, box + gap);
+  return panels.script({"image", "truth", f.predicted}, f.title, class_key(f));
+}
+
+std::string script_of(const PicturesFigure& f, const std::string& path) {
+  const auto cells = static_cast<size_t>(f.height * f.width);
+  const bool fit =
+      std::ranges::all_of(f.pictures, [&](const auto& p) { return p.cells.size() == 3 * cells; });
+  require<Error>(cells > 0 && fit && !f.pictures.empty() && f.columns > 0, path, ": pictures must have ",
+                 f.height, " x ", f.width, " pixels, and there must be some");
+  PanelRows panels(f.height, f.width, std::ssize(f.pictures), f.columns);
+  std::vector<std::string> above;
+  for (const auto& [image, words] : f.pictures) {
+    const auto i = std::ssize(above);
+    OverlayFigure alone;
+    alone.height = f.height;
+    alone.width = f.width;
+    alone.image = image;
+    add_panel(panels.canvas(), panels.top(i), panels.left(i), alone, nullptr, panels.scale);
+    above.push_back(words);
   }
-  if (key.count > 0) {
-    script +=
-        text("set key noenhanced at screen 0.5,screen 0.01 center bottom vertical maxrows ", rows, "\n");
-  }
-  return script + "plot $image using 1:2:3:4:5 with rgbimage notitle" + key.entries + "\nset output\n";
+  return panels.script(above, f.title, {});
 }
 
 }  // namespace
@@ -546,6 +593,10 @@ void draw(const ConfusionFigure& figure, const std::string& path) {
 }
 
 void draw(const OverlayFigure& figure, const std::string& path) {
+  draw_script(script_of(figure, path), {".png"}, path);
+}
+
+void draw(const PicturesFigure& figure, const std::string& path) {
   draw_script(script_of(figure, path), {".png"}, path);
 }
 

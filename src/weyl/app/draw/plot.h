@@ -93,6 +93,19 @@ struct OverlayFigure {
 /// `path`.png alone: a picture of pixels has no lines to scale. Error: see above; sizes that do not fit.
 void draw(const OverlayFigure& figure, const std::string& path);
 
+/// Pictures of one size in rows, each with words above it and each cell in exactly its colour.
+struct PicturesFigure {
+  struct Picture {
+    std::vector<uint8_t> cells;  // (height, width, 3)
+    std::string words;
+  };
+  int64_t height = 0, width = 0, columns = 1;
+  std::vector<Picture> pictures;  // row by row
+  std::string title;
+};
+/// `path`.png alone, likewise. Error: none, or sizes that do not fit.
+void draw(const PicturesFigure& figure, const std::string& path);
+
 /// A mark of an axis; a minor one has no number.
 struct AxisTic {
   double at = 0;

@@ -15,6 +15,7 @@
 #include "weyl/core/own_folder.h"
 #include "weyl/predict/subject.h"
 #include "weyl/saved/evaluate.h"
+#include "weyl/study/audit/placements.h"
 #include "weyl/train/run/fingerprint.h"
 #include "weyl/train/run/run_data.h"
 #include "weyl/train/run/run_folder.h"
@@ -101,6 +102,10 @@ int run(const EvalCommand& command, const Systems& systems) {
                                                     warn(warning);
                                                   },
                                               .by_sample = !command.out.empty()});
+  if (command.moved) {
+    evaluation.breakdowns.push_back(measured_when_placed(
+        predictor, data, where, 0, {.progress = [&](int64_t done) { progress.update(done); }}));
+  }
   progress.clear();
   const std::vector<Quantity> without =
       labels_without_metrics(evaluation.metrics, *predictor.task(), *data, where);

@@ -23,7 +23,11 @@ int run(const InfoCommand& command, const Systems& systems) {
   saved.interface = built.model->interface;
   saved.model = built.model;
   saved.task = std::move(built.task);
-  const Json json = info_json(summarise(saved), built.recipe);
+  Json json = info_json(summarise(saved), built.recipe);
+  if (const auto facts = saved.model->facts(); !facts.empty()) {
+    json.set("facts", Json::array(facts));
+  }
+  warn_each(saved.model->warnings(saved.task ? saved.task->differentiated_by() : ""));
   std::cout << (command.output.json ? json.dump() + "\n" : info_text(json));
   return exit_done;
 }

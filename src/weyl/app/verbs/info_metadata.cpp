@@ -159,6 +159,11 @@ std::string info_text(const Json& d) {
             short_number(number_of(flops->find("train"))) + " train, " +
             grouped(number_of(flops->find("nominal"))) + " nominal");
   }
+  if (const Json* facts = d.find("facts")) {
+    for (const Json& fact : facts->items()) {
+      row(out, "grid", fact.string_or(""));
+    }
+  }
   if (const Json* training = d.find("training")) {
     row(out, "trained",
         grouped(number_of(training->find("step"))) + " steps, " + of(*training, "metric") + " " +

@@ -27,6 +27,16 @@ void write_rollouts(const PlotCommand& command, const std::string& out, const Sy
   require<DataError>(films > 0, "the test split: must have triangles with 'vertices' to draw, got none");
 }
 
+/// How the tokens of sample --attention N attend, into `out`: attention_<N>.safetensors.
+void write_attention_of(const PlotCommand& command, const std::string& out, const Systems& systems) {
+  const FilePredictor predictor(command.run, predictor_options(command.machine), systems);
+  take_threads_for(command.machine, predictor, 1);
+  const auto test = open_data(predictor.subject().recipe, "", "test", Keep::on_disk);
+  require<ConfigError>(*command.attention < test->size(), "--attention: the test split has samples 0 to ",
+                       test->size() - 1, ", got ", *command.attention);
+  write_attention(predictor, *test, out, *command.attention);
+}
+
 }  // namespace
 
 int run(const PlotCommand& command, const Systems& systems) {
@@ -38,7 +48,10 @@ int run(const PlotCommand& command, const Systems& systems) {
   if (command.rollout > 0) {
     write_rollouts(command, out, systems);
   }
-  const auto files = draw_run(command.run, out, command.rollout > 0 ? out : "");
+  if (command.attention) {
+    write_attention_of(command, out, systems);
+  }
+  const auto files = draw_run(command.run, out, command.rollout > 0 ? out : "", command.attention ? out : "");
   if (command.output.json) {
     Json list = Json::array();
     for (const std::string& file : files) {

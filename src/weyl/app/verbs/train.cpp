@@ -71,6 +71,9 @@ class Console : public TrainObserver {
              " threads)"));
     say(text(start.parameters, " parameters, ", start.samples, " samples, ", start.steps_per_epoch,
              " steps an epoch"));
+    for (const std::string& fact : start.facts) {
+      say(fact);
+    }
     std::string labels;
     for (const auto& [label, known, all] : start.labels) {
       const bool nodes = label.level == Level::node;

@@ -182,7 +182,7 @@ std::optional<Batch> ShapeSet::made_anew(std::span<const int64_t> indices,
     };
     to = fill(shapes_.at(indices[k]), nullptr, change, to);
   }
-  return as_grids(std::move(values));
+  return labelled(as_grids(std::move(values)), indices);
 }
 
 Batch ShapeSet::clouds(std::span<const int64_t> indices, const Draw* draw) const {

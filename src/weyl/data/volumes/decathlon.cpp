@@ -652,7 +652,13 @@ Splits open_cases(const DecathlonDataOptions& options, const Folds& folds, std::
     }
     return some;
   };
-  const auto intensities = std::make_shared<Intensities>(reading, chosen(parts.train));
+  // Of folds over the cases of all, so that their models can be joined: one reading serves them.
+  std::vector<int64_t> counted = parts.train;
+  if (folds.count > 0) {
+    counted.insert(counted.end(), parts.valid.begin(), parts.valid.end());
+    std::ranges::sort(counted);
+  }
+  const auto intensities = std::make_shared<Intensities>(reading, chosen(counted));
   const auto set = [&](const std::vector<int64_t>& which) -> std::shared_ptr<const Dataset> {
     return which.empty() ? nullptr : std::make_shared<Volumes>(chosen(which), reading, intensities, index);
   };
@@ -701,6 +707,19 @@ Splits open_set(const DecathlonDataOptions& options, const Folds& folds) {
 
 Splits open_sound_cases(const DecathlonDataOptions& options, std::vector<std::string>& faults) {
   return open_cases(options, {}, &faults);
+}
+
+std::string differently_read(const DecathlonDataOptions& one, const DecathlonDataOptions& other) {
+  const DecathlonDataOptions &a = one, &b = other;
+  return a.spacing != b.spacing                                           ? "spacing"
+         : !a.spacing.empty() && a.interpolation != b.interpolation       ? "interpolation"
+         : a.trim != b.trim                                               ? "trim"
+         : a.window != b.window                                           ? "window"
+         : a.normalise != b.normalise                                     ? "normalise"
+         : a.normalise && a.normalise_over != b.normalise_over            ? "normalise_over"
+         : a.normalise && a.intensities != b.intensities                  ? "intensities"
+         : a.labels != b.labels && !a.labels.empty() && !b.labels.empty() ? "labels"
+                                                                          : "";
 }
 
 DecathlonDataOptions as_opened(DecathlonDataOptions options, const Dataset& train) {

@@ -43,6 +43,10 @@ class VolumeCache {
 std::shared_ptr<const Dataset> open_volume_files(const std::string& path,
                                                  const DecathlonDataOptions& options);
 
+/// The first key by which the options read the same volumes to other values, "spacing"; empty: there is none, and one
+/// reading serves models of both.
+std::string differently_read(const DecathlonDataOptions& one, const DecathlonDataOptions& other);
+
 /// open_set without the cases whose headers are refused, each with a line in `faults`. DataError: nothing is left, or it is
 /// not a case that is wrong.
 Splits open_sound_cases(const DecathlonDataOptions& options, std::vector<std::string>& faults);

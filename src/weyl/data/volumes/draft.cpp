@@ -163,8 +163,8 @@ void plan(FoundData& data, const FoundVolumes& volumes, const std::string& syste
     if (data.most_tokens > whole_voxels) {
       data.crop = shaped_crop(data.cells);
       data.why_crop = text(
-          "of at most ", data.most_tokens,
-          " voxels, too many to learn from at once; as many as 45 x 45 x 45, with the sides that volumes have");
+          "volumes have up to ", data.most_tokens,
+          " voxels, too many to learn from at once; a crop has as many as 45 x 45 x 45, with sides as theirs");
     }
   } else {
     data.crop = crop_of(data.cells, data.most_cells);
@@ -286,7 +286,7 @@ FoundData VolumeFiles::draft(const std::string& path) {
     draft.set(
         "stages", TomlText::raw(stages_of(cells, spacing)),
         text("for ", cells[0], " x ", cells[1], " x ", cells[2], " voxels of ", by(spacing),
-             " mm: an axis is halved while four voxels are left and it is not coarser than the others"));
+             " mm: an axis is halved while four voxels are left and its spacing is below twice the finest"));
     draft.set("base", 8, "channels at the full resolution, doubled with each stage; nnU-Net takes 32");
   };
   const bool has_folds = !read_volume_folds(path).empty();

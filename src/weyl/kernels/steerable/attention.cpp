@@ -7,13 +7,13 @@ namespace weyl::kernels {
 namespace WEYL_ISA::steerable {
 namespace {
 
-/// |re + i im| of one query into p, then its softmax over the N keys; zeros beyond. Returns log sum exp.
+/// |re + i im| of one query into p, then its softmax over the keys that are not absent; zeros elsewhere. Returns log sum exp.
 template <class T>
-inline T softmax(int64_t n, int64_t pitch, const T* re, const T* im, T* p) {
+inline T softmax(int64_t n, int64_t pitch, const T* re, const T* im, const T* absent, T* p) {
   constexpr T lowest = -infinity<T>;
   for (int64_t j = 0; j < n; j += lanes<T>) {
     const Vec<T> a = load(re + j), b = load(im + j);
-    store(p + j, root_of<T>(a * a + b * b));
+    store(p + j, root_of<T>(a * a + b * b) + load(absent + j));
   }
   for (int64_t j = n; j < pitch; ++j) {
     p[j] = lowest;
@@ -50,6 +50,7 @@ void forward(const SteerableAttentionInput<T>& in, T* y, T* logsum, T* scratch, 
   const bool positions = in.components > 0;
   for (int64_t index = first; index < last; ++index) {
     const Unit u = unit_of(in, index);
+    pack_absent(in, u, s);
     pack_panels(in, u, in.k, s.k);
     pack_rows(in, u, in.v, s.channels, s.v_rows);
     if (positions) {
@@ -58,6 +59,14 @@ void forward(const SteerableAttentionInput<T>& in, T* y, T* logsum, T* scratch, 
     }
     for (int64_t i = u.first; i < u.last; i += span) {
       const int64_t count = u.last - i < span ? u.last - i : span;
+      T* sums = logsum + (u.batch * in.heads + u.head) * in.tokens + i;
+      bool present[span];
+      if (!present_of(s, i, count, present)) {
+        clear(s.y, span * 2 * s.channels);
+        unpack_block(in, u, s.y, i, count, T(1), s.channels, y);
+        clear(sums, count);
+        continue;
+      }
       pack_block(in, u, in.q, i, count, in.scale, s.channels, s.x);
       clear(s.re, span * s.pitch);
       clear(s.im, span * s.pitch);
@@ -67,9 +76,13 @@ void forward(const SteerableAttentionInput<T>& in, T* y, T* logsum, T* scratch, 
       }
       add_scores(in, s, s.x, s.k, s.re, s.im);
       for (int64_t r = 0; r < span; ++r) {
-        const T sum = softmax(in.tokens, s.pitch, s.re + r * s.pitch, s.im + r * s.pitch, s.p + r * s.pitch);
+        const int64_t at = r * s.pitch;
+        const T sum = softmax(in.tokens, s.pitch, s.re + at, s.im + at, s.absent, s.p + at);
         if (r < count) {
-          logsum[(u.batch * in.heads + u.head) * in.tokens + i + r] = sum;
+          sums[r] = present[r] ? sum : T(0);
+        }
+        if (!present[r]) {
+          clear(s.p + at, s.pitch);
         }
       }
       mix(in, s, s.p, s.v_rows, s.y);

@@ -19,14 +19,19 @@ struct SteerableAttentionInput {
   const int64_t* copy_of_all = nullptr;  // (H, S): among those of all heads
   T scale = 1;
   const T *q = nullptr, *k = nullptr, *v = nullptr;  // (B, 2, F of all, N)
+  /// (B, N): tokens that attend and are attended to; the others' y is zero. Null: all of them.
+  const uint8_t* taking_part = nullptr;
 
   // Positional vectors; without any, components is 0.
   int64_t grid[3] = {1, 1, 1};
   int64_t components = 0, radii = 0;  // M, R
   /// P of the offset from j to i, by j - i + grid - 1 in (2 g - 1) x (2 g - 1) x (2 g - 1). With one radius
-  /// rows along the last axis of each component, (2 g - 1, 2 g - 1, 2, M, 2 g - 1) and 64 bytes beyond the
-  /// end; with several (offsets, 2, M padded to 64 bytes), and the radius of each offset.
+  /// rows along the last axis of each of the Q real functions that their parts are, (2 g - 1, 2 g - 1, Q, 2 g - 1) and 64
+  /// bytes beyond the end; with several (offsets, 2, M padded to 64 bytes), and the radius of each offset.
   const T* harmonics = nullptr;
+  int64_t functions = 0;  // Q
+  const int32_t* parts =
+      nullptr;  // (M, 2): which function the real, the imaginary part is, from 1 on, with its sign; 0: zero
   const int32_t* radius = nullptr;                           // null: one radius for all
   const T *key_weights = nullptr, *value_weights = nullptr;  // (R, S of all, 2)
 
@@ -39,7 +44,7 @@ struct SteerableAttention {
   /// Numbers of scratch memory of one worker, of this function and of SteerableAttentionBackward.
   int64_t (*scratch)(const SteerableAttentionInput<T>& in);
 
-  /// y (B, 2, F of all, N) and logsum (B, H, N) of units first .. last - 1.
+  /// y (B, 2, F of all, N) and logsum (B, H, N; zero for tokens that take no part) of units first .. last - 1.
   void (*forward)(const SteerableAttentionInput<T>& in, T* y, T* logsum, T* scratch, int64_t first,
                   int64_t last);
 };

@@ -6,12 +6,13 @@ namespace WEYL_ISA::steerable {
 namespace {
 
 /// One query: scores re + i im become e = (d / |s|) s, d = p (dp - delta), the gradient by the score, and p
-/// the weights; zeros beyond the N keys, and e = 0 where s = 0.
+/// the weights; zeros for keys that are absent and beyond the N keys, and e = 0 where s = 0.
 template <class T>
-inline void score_gradients(int64_t n, int64_t pitch, T logsum, T delta, const T* dp, T* re, T* im, T* p) {
+inline void score_gradients(int64_t n, int64_t pitch, T logsum, T delta, const T* absent, const T* dp, T* re,
+                            T* im, T* p) {
   for (int64_t j = 0; j < n; j += lanes<T>) {
     const Vec<T> a = load(re + j), b = load(im + j), size = root_of<T>(a * a + b * b);
-    const Vec<T> weight = exp_of<T>(size - logsum);
+    const Vec<T> weight = exp_of<T>(size + load(absent + j) - logsum);
     const Vec<T> d = weight * (load(dp + j) - delta);
     const Vec<T> slope = size > Vec<T>{} ? d / size : Vec<T>{};
     store(p + j, weight);
@@ -35,6 +36,7 @@ void backward(const SteerableAttentionInput<T>& in, const T* y, const T* logsum,
   const int64_t all = in.batch * 2 * in.of_all * in.tokens, row = 2 * s.channels;
   for (int64_t index = first; index < last; ++index) {
     const Unit u = unit_of(in, index);
+    pack_absent(in, u, s);
     pack_panels(in, u, in.k, s.k);
     pack_panels(in, u, in.v, s.v);
     pack_rows(in, u, in.k, s.channels, s.k_rows);
@@ -52,6 +54,12 @@ void backward(const SteerableAttentionInput<T>& in, const T* y, const T* logsum,
     }
     for (int64_t i = u.first; i < u.last; i += span) {
       const int64_t count = u.last - i < span ? u.last - i : span;
+      bool present[span];
+      if (!present_of(s, i, count, present)) {
+        clear(s.y, span * row);
+        unpack_block(in, u, s.y, i, count, T(1), s.channels, to.q);
+        continue;
+      }
       T delta[span] = {};
       pack_block(in, u, gy, i, count, T(1), s.channels, s.g);
       pack_block(in, u, y, i, count, T(1), s.channels, s.y);
@@ -77,7 +85,7 @@ void backward(const SteerableAttentionInput<T>& in, const T* y, const T* logsum,
       add_real_scores(in, s, s.g, s.v, s.dp);
       for (int64_t r = 0; r < span; ++r) {
         const int64_t at = r * s.pitch;
-        if (r >= count) {
+        if (!present[r]) {
           T* const unused[] = {s.re, s.im, s.p};
           for (T* rows : unused) {
             clear(rows + at, s.pitch);
@@ -85,7 +93,8 @@ void backward(const SteerableAttentionInput<T>& in, const T* y, const T* logsum,
           continue;
         }
         const T sum = logsum[(u.batch * in.heads + u.head) * in.tokens + i + r];
-        score_gradients(in.tokens, s.pitch, sum, delta[r], s.dp + at, s.re + at, s.im + at, s.p + at);
+        score_gradients(in.tokens, s.pitch, sum, delta[r], s.absent, s.dp + at, s.re + at, s.im + at,
+                        s.p + at);
       }
       scatter_rows(in, s, s.p, s.g, s.gv_rows);
       scatter_complex_rows(in, s, s.re, s.im, s.x, s.gk_rows);

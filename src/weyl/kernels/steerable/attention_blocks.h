@@ -42,10 +42,12 @@ struct Workspace {
   T *gk_rows, *gv_rows;                // likewise
   T *x, *g, *y;                        // (span, 2, channels): queries, gradients, sums
   T *re, *im, *p, *dp;                 // (span, pitch)
+  T* absent;                           // (pitch): added to |scores|, zero or minus infinity
   T *key_weights, *value_weights;      // (S, 2, wide)
   T *g_key_weights, *g_value_weights;  // likewise
   T* along;                            // (M, 2, wide)
   T* of_radius;                        // (R, 2, order)
+  T *of_re, *of_im;                    // (Q): one radius, by real functions
 
   Workspace(const SteerableAttentionInput<T>& in, Cutter<T>& cutter)
       : chunks(padded<T>(in.tokens) / lanes<T>),
@@ -69,12 +71,15 @@ struct Workspace {
     im = cutter(scores);
     p = cutter(scores);
     dp = cutter(scores);
+    absent = cutter(pitch);
     key_weights = cutter(weights);
     value_weights = cutter(weights);
     g_key_weights = cutter(weights);
     g_value_weights = cutter(weights);
     along = cutter(in.components * 2 * wide);
     of_radius = cutter(in.radii * 2 * order);
+    of_re = cutter(in.functions);
+    of_im = cutter(in.functions);
   }
 };
 
@@ -87,6 +92,30 @@ inline Unit unit_of(const SteerableAttentionInput<T>& in, int64_t index) {
   const int64_t split = index % in.splits, rest = index / in.splits;
   return {rest / in.heads, rest % in.heads, split, in.tokens * split / in.splits,
           in.tokens * (split + 1) / in.splits};
+}
+
+/// s.absent of a unit's sample: minus infinity for keys that take no part, and beyond the N keys.
+template <class T>
+inline void pack_absent(const SteerableAttentionInput<T>& in, const Unit& u, const Workspace<T>& s) {
+  for (int64_t j = 0; j < s.pitch; ++j) {
+    s.absent[j] = j < in.tokens ? T(0) : -infinity<T>;
+  }
+  for (int64_t j = 0; j < in.tokens && in.taking_part != nullptr; ++j) {
+    if (in.taking_part[u.batch * in.tokens + j] == 0) {
+      s.absent[j] = -infinity<T>;
+    }
+  }
+}
+
+/// Which of `count` queries from i on take part; false beyond. Returns whether any does.
+template <class T>
+inline bool present_of(const Workspace<T>& s, int64_t i, int64_t count, bool* present) {
+  bool any = false;
+  for (int64_t r = 0; r < span; ++r) {
+    present[r] = r < count && s.absent[i + r] == 0;
+    any = any || present[r];
+  }
+  return any;
 }
 
 /// The N numbers of feature c of a head, of either part, in (B, 2, F of all, N).

@@ -142,29 +142,69 @@ inline void table_scores(const SteerableAttentionInput<T>& in, const Workspace<T
   });
 }
 
-/// The same with one weight for all radii; writes past N, up to a whole vector.
+/// s.of_radius (2, order), h_m of each component, becomes s.of_re + i s.of_im, g_q of each real function R_q: of
+/// sum_m h_m P_m = sum_q g_q R_q. Components m and -m, conjugates but for a sign, share their functions.
 template <class T>
-inline void row_scores(const SteerableAttentionInput<T>& in, const Workspace<T>& s, const T* of_radius,
-                       int64_t i, T* re, T* im) {
-  const int64_t pitch = 2 * in.grid[2] - 1, imaginary = in.components * pitch;
+inline void by_functions(const SteerableAttentionInput<T>& in, const Workspace<T>& s) {
+  clear(s.of_re, in.functions);
+  clear(s.of_im, in.functions);
+  const auto add = [&](int32_t part, T re, T im) {
+    if (part != 0) {
+      const T sign = part > 0 ? T(1) : T(-1);
+      s.of_re[__builtin_abs(part) - 1] += sign * re;
+      s.of_im[__builtin_abs(part) - 1] += sign * im;
+    }
+  };
+  for (int64_t m = 0; m < in.components; ++m) {
+    const T re = s.of_radius[m], im = s.of_radius[s.order + m];
+    add(in.parts[2 * m], re, im);
+    add(in.parts[2 * m + 1], -im, re);
+  }
+}
+
+/// s.of_radius = sum_j conj(w_j) P_m of the sums s.of_re + i s.of_im = sum_j conj(w_j) R_q.
+template <class T>
+inline void by_components(const SteerableAttentionInput<T>& in, const Workspace<T>& s) {
+  const auto sum = [&](int32_t part, const T* from) {
+    return part == 0 ? T(0) : part > 0 ? from[part - 1] : -from[-part - 1];
+  };
+  for (int64_t m = 0; m < in.components; ++m) {
+    const int32_t re = in.parts[2 * m], im = in.parts[2 * m + 1];
+    s.of_radius[m] = sum(re, s.of_re) - sum(im, s.of_im);
+    s.of_radius[s.order + m] = sum(re, s.of_im) + sum(im, s.of_re);
+  }
+}
+
+/// As table_scores with one weight for all radii, of s.of_re and s.of_im; writes past N, up to a whole vector.
+template <class T>
+inline void row_scores(const SteerableAttentionInput<T>& in, const Workspace<T>& s, int64_t i, T* re, T* im) {
+  const int64_t pitch = 2 * in.grid[2] - 1;
   each_row(in, i, [&](int64_t j, int64_t row, int64_t shift, int64_t count) {
     for (int64_t k = 0; k < count; k += lanes<T>) {
-      const T* p = in.harmonics + row * 2 * imaginary + shift + k;
+      const T* p = in.harmonics + row * in.functions * pitch + shift + k;
       Vec<T> a{}, a2{}, b{}, b2{};
+      int64_t q = 0;
       if (im) {
-        for (int64_t m = 0; m < in.components; ++m, p += pitch) {
-          const T hr = of_radius[m], hi = of_radius[s.order + m];
-          const Vec<T> pr = load(p), pi = load(p + imaginary);
-          a += pr * hr;
-          a2 -= pi * hi;
-          b += pi * hr;
-          b2 += pr * hi;
+        for (; q + 2 <= in.functions; q += 2, p += 2 * pitch) {
+          const Vec<T> f = load(p), f2 = load(p + pitch);
+          a += f * s.of_re[q];
+          b += f * s.of_im[q];
+          a2 += f2 * s.of_re[q + 1];
+          b2 += f2 * s.of_im[q + 1];
+        }
+        if (q < in.functions) {
+          const Vec<T> f = load(p);
+          a += f * s.of_re[q];
+          b += f * s.of_im[q];
         }
         store(im + j + k, b + b2);
       } else {
-        for (int64_t m = 0; m < in.components; ++m, p += pitch) {
-          a += load(p) * of_radius[m];
-          a2 -= load(p + imaginary) * of_radius[s.order + m];
+        for (; q + 2 <= in.functions; q += 2, p += 2 * pitch) {
+          a += load(p) * s.of_re[q];
+          a2 += load(p + pitch) * s.of_re[q + 1];
+        }
+        if (q < in.functions) {
+          a += load(p) * s.of_re[q];
         }
       }
       store(re + j + k, a + a2);
@@ -175,42 +215,46 @@ inline void row_scores(const SteerableAttentionInput<T>& in, const Workspace<T>&
 template <class T>
 inline void position_scores(const SteerableAttentionInput<T>& in, const Workspace<T>& s, int64_t i, T* re,
                             T* im) {
-  in.radius ? table_scores(in, s, s.of_radius, i, re, im) : row_scores(in, s, s.of_radius, i, re, im);
+  if (in.radius) {
+    table_scores(in, s, s.of_radius, i, re, im);
+  } else {
+    by_functions(in, s);
+    row_scores(in, s, i, re, im);
+  }
 }
 
-/// s.of_radius of components m .. m + n - 1 = sum_j conj(re_j + i im_j) P; one radius.
+/// s.of_re + i s.of_im of real functions q .. q + n - 1 = sum_j conj(re_j + i im_j) R; one radius.
 template <class T, int n>
-inline void sum_components(const SteerableAttentionInput<T>& in, const Workspace<T>& s, int64_t i,
-                           const T* re, const T* im, int64_t m) {
+inline void sum_functions(const SteerableAttentionInput<T>& in, const Workspace<T>& s, int64_t i, const T* re,
+                          const T* im, int64_t q) {
   Vec<T> counting;
   for (int64_t k = 0; k < lanes<T>; ++k) {
     counting[k] = static_cast<T>(k);
   }
-  const int64_t pitch = 2 * in.grid[2] - 1, imaginary = in.components * pitch;
+  const int64_t pitch = 2 * in.grid[2] - 1;
   Vec<T> a[n] = {}, b[n] = {};
   each_row(in, i, [&](int64_t j, int64_t row, int64_t shift, int64_t count) {
     for (int64_t k = 0; k < count; k += lanes<T>) {
-      const T *p = in.harmonics + row * 2 * imaginary + m * pitch + shift + k, *q = p + imaginary;
+      const T* p = in.harmonics + (row * in.functions + q) * pitch + shift + k;
       const auto inside = counting < spread(static_cast<T>(count - k));
       const Vec<T> wr = inside ? load(re + j + k) : Vec<T>{};
       if (im) {
         const Vec<T> wi = inside ? load(im + j + k) : Vec<T>{};
         for (int c = 0; c < n; ++c) {
-          const Vec<T> pr = load(p + c * pitch), pi = load(q + c * pitch);
-          a[c] += pr * wr + pi * wi;
-          b[c] += pi * wr - pr * wi;
+          const Vec<T> f = load(p + c * pitch);
+          a[c] += f * wr;
+          b[c] -= f * wi;
         }
       } else {
         for (int c = 0; c < n; ++c) {
           a[c] += load(p + c * pitch) * wr;
-          b[c] += load(q + c * pitch) * wr;
         }
       }
     }
   });
   for (int c = 0; c < n; ++c) {
-    s.of_radius[m + c] = sum_of<T>(a[c]);
-    s.of_radius[s.order + m + c] = sum_of<T>(b[c]);
+    s.of_re[q + c] = sum_of<T>(a[c]);
+    s.of_im[q + c] = sum_of<T>(b[c]);
   }
 }
 
@@ -234,16 +278,17 @@ inline void position_sums(const SteerableAttentionInput<T>& in, const Workspace<
       }
     });
   } else {
-    int64_t m = 0;
-    for (; m + 4 <= in.components; m += 4) {
-      sum_components<T, 4>(in, s, i, re, im, m);
+    int64_t q = 0;
+    for (; q + 5 <= in.functions; q += 5) {
+      sum_functions<T, 5>(in, s, i, re, im, q);
     }
-    for (; m + 2 <= in.components; m += 2) {
-      sum_components<T, 2>(in, s, i, re, im, m);
+    for (; q + 2 <= in.functions; q += 2) {
+      sum_functions<T, 2>(in, s, i, re, im, q);
     }
-    for (; m < in.components; ++m) {
-      sum_components<T, 1>(in, s, i, re, im, m);
+    for (; q < in.functions; ++q) {
+      sum_functions<T, 1>(in, s, i, re, im, q);
     }
+    by_components(in, s);
   }
   gather_along(in, s);
 }

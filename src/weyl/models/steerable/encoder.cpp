@@ -62,26 +62,37 @@ std::shared_ptr<const Positions> Attention::positions(const std::vector<int64_t>
   return found;
 }
 
-Tensor Attention::operator()(const Tensor& x) const {
+Tensors Attention::inputs(const Tensor& x) const {
   const int64_t dimension = type().dimension;
   require(x.defined() && x.dim() == dimension + 2 && x.size(1) == 2 * type().width(),
           "SteerableAttention: x must be (B, ", 2 * type().width(), ", ", dimension, " axes), got ",
           x.defined() ? x.sizes() : at::IntArrayRef{});
-  const auto of_grid = positions(x.sizes().slice(2).vec());
   const Tensor tokens = x.flatten(2);
   const at::ScalarType type_of_scores = at_least_float32(x.scalar_type());
   const auto weights = [&](const Tensor& w) {  // constants where those of the linear layers are
     return w.defined() ? (follows_weights(training(), w) ? w : w.detach()).to(type_of_scores) : w;
   };
-  const Tensor q = (*query_)(tokens).to(type_of_scores), k = (*key_)(tokens).to(type_of_scores),
-               v = (*value_)(tokens).to(type_of_scores);
+  return {(*query_)(tokens).to(type_of_scores), (*key_)(tokens).to(type_of_scores),
+          (*value_)(tokens).to(type_of_scores), weights(key_positions_), weights(value_positions_)};
+}
+
+Tensor Attention::operator()(const Tensor& x, const Tensor& taking_part) const {
+  const Tensors in = inputs(x);
   Tensor y;
   {
     const FullPrecision no_autocast;  // complex numbers have no half precision
-    y = attention(q, k, v, type(), options_.heads, scale_, of_grid, weights(key_positions_),
-                  weights(value_positions_));
+    y = attention(in[0], in[1], in[2], type(), options_.heads, scale_, positions(x.sizes().slice(2).vec()),
+                  in[3], in[4], taking_part.defined() ? taking_part.flatten(1) : taking_part);
   }
   return (*output_)(y).view(x.sizes());
+}
+
+Tensor Attention::weights(const Tensor& x, const Tensor& taking_part) const {
+  const Tensors in = inputs(x);
+  const FullPrecision no_autocast;
+  return attention_weights(in, Heads(type(), options_.heads), scale_,
+                           positions(x.sizes().slice(2).vec()).get(),
+                           taking_part.defined() ? taking_part.flatten(1) : taking_part);
 }
 
 Work Attention::work(double tokens) const {
@@ -145,9 +156,13 @@ Block::Block(const SteerableType& type, const Options& options) {
   mlp_ = child("mlp", std::make_shared<Mlp>(type, options));
 }
 
-Tensor Block::operator()(const Tensor& x) const {
-  const Tensor y = attention_ ? x + (*attention_)(through(norm1_, x)) : x;
+Tensor Block::operator()(const Tensor& x, const Tensor& taking_part) const {
+  const Tensor y = attention_ ? x + (*attention_)(through(norm1_, x), taking_part) : x;
   return y + (*mlp_)(through(norm2_, y));
+}
+
+Tensor Block::weights(const Tensor& x, const Tensor& taking_part) const {
+  return attention_ ? attention_->weights(through(norm1_, x), taking_part) : Tensor();
 }
 
 Encoder::Encoder(const SteerableType& type, const Options& options) {
@@ -160,12 +175,26 @@ Encoder::Encoder(const SteerableType& type, const Options& options) {
   }
 }
 
-Tensor Encoder::operator()(const Tensor& x) const {
+Tensor Encoder::operator()(const Tensor& x, const Tensor& taking_part) const {
   Tensor y = x;
   for (const auto& block : blocks_) {
-    y = (*block)(y);
+    y = (*block)(y, taking_part);
   }
   return through(norm_, y);
+}
+
+std::vector<Tensor> Encoder::attention_maps(const Tensor& x, const Tensor& taking_part) const {
+  std::vector<Tensor> maps;
+  Tensor y = x;
+  for (const auto& block : blocks_) {
+    if (const Tensor weights = block->weights(y, taking_part); weights.defined()) {
+      std::vector<int64_t> shape = x.sizes().vec();
+      shape[1] = weights.size(1);
+      maps.push_back(weights.amax(-1).view(shape));
+    }
+    y = (*block)(y, taking_part);
+  }
+  return maps;
 }
 
 Work Encoder::work_of_grid(double tokens) const {

@@ -23,12 +23,18 @@ class Attention : public Module {
  public:
   /// ShapeError: heads that do not divide the channels of each irrep; see also position_radii.
   Attention(const SteerableType& type, const AttentionOptions& options);
-  Tensor operator()(const Tensor& x) const;  // (B, 2 F, pixels...), likewise
-  Work work(double tokens) const;            // of one of so many
+  /// (B, 2 F, pixels...), likewise. `taking_part` (B, pixels...) bool: the pixels that attend and are attended to, the
+  /// others' result is zero; undefined: all.
+  Tensor operator()(const Tensor& x, const Tensor& taking_part = {}) const;
+  /// The softmax of each pixel over all of them, (B, heads, N, N).
+  Tensor weights(const Tensor& x, const Tensor& taking_part = {}) const;
+  Work work(double tokens) const;  // of one of so many
   const SteerableType& type() const { return query_->in(); }
 
  private:
   std::shared_ptr<const Positions> positions(const std::vector<int64_t>& grid) const;
+  /// Queries, keys, values and the weights of positional vectors, as ops/steerable/attention.h takes them.
+  Tensors inputs(const Tensor& x) const;
 
   AttentionOptions options_;
   double scale_;
@@ -51,10 +57,12 @@ class Mlp : public Layer {
 };
 
 /// x += attention(norm x); x += MLP(norm x) (paper, section 3 and figure 1). Without attention the MLP alone.
-class Block : public Layer {
+class Block : public Module {
  public:
   Block(const SteerableType& type, const Options& options);
-  Tensor operator()(const Tensor& x) const override;
+  Tensor operator()(const Tensor& x, const Tensor& taking_part = {}) const;
+  /// Attention::weights of the block; undefined without attention.
+  Tensor weights(const Tensor& x, const Tensor& taking_part) const;
   /// Of a pixel of so many.
   Work work_among(double tokens) const {
     return (attention_ ? attention_->work(tokens) : Work()) + mlp_->work();
@@ -67,10 +75,12 @@ class Block : public Layer {
 };
 
 /// The blocks, and a norm after them.
-class Encoder : public Layer {
+class Encoder : public Module {
  public:
   Encoder(const SteerableType& type, const Options& options);
-  Tensor operator()(const Tensor& x) const override;
+  Tensor operator()(const Tensor& x, const Tensor& taking_part = {}) const;
+  /// The largest of each pixel's weights, (B, heads, pixels...), of each block with attention.
+  std::vector<Tensor> attention_maps(const Tensor& x, const Tensor& taking_part) const;
   /// Of all pixels of a grid of so many.
   Work work_of_grid(double tokens) const;
 

@@ -104,6 +104,27 @@ int64_t margin_of(const Options& options, bool segmentation, int64_t pixels) {
   return Axis{options, segmentation}.margin(pixels);
 }
 
+TokenRow tokens_of(const Options& options, bool segmentation, int64_t pixels) {
+  const int64_t margin = margin_of(options, segmentation, pixels);
+  TokenRow row{pixels + 2 * margin};
+  double first = -static_cast<double>(margin);  // where the first token's middle is, from the first cell on
+  const auto shrink = [&](const GridLayer& layer) {
+    first += static_cast<double>(row.spacing) *
+             (0.5 * static_cast<double>(layer.kernel - 1) - static_cast<double>(layer.padding));
+    row.tokens = layer.after(row.tokens);
+    row.spacing *= layer.stride;
+  };
+  for (const Stage& stage : options.stages) {
+    shrink({"", stage.kernel, stage.stride, stage.same ? (stage.kernel - 1) / 2 : 0, false});
+    shrink({"", stage.pool, stage.pool, 0, true});
+  }
+  const double half = 0.5 * static_cast<double>(row.spacing - 1);
+  const double last = first + static_cast<double>(row.spacing * (row.tokens - 1));
+  row.before = first - half;
+  row.after = static_cast<double>(pixels - 1) - (last + half);
+  return row;
+}
+
 int64_t smallest_side(const std::vector<GridLayer>& layers) {
   int64_t side = 1;  // backwards from one pixel
   for (auto layer = layers.rbegin(); layer != layers.rend(); ++layer) {

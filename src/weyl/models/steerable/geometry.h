@@ -33,6 +33,17 @@ int64_t margin_of(const Options& options, bool segmentation, int64_t pixels);
 /// Fewest pixels along an axis that reach the end.
 int64_t smallest_side(const std::vector<GridLayer>& layers);
 
+/// The tokens that the stages leave of a grid, along one axis.
+struct TokenRow {
+  int64_t tokens = 0, spacing = 1;  // spacing in cells of the input; 0 tokens: too few cells
+  /// Cells at the beginning and at the end of the input over which no token stands: each stands for `spacing` cells around its
+  /// middle. Negative: tokens stand over the margin.
+  double before = 0, after = 0;
+};
+
+/// Along an axis of so many cells, with the margin that the net surrounds them by.
+TokenRow tokens_of(const Options& options, bool segmentation, int64_t pixels);
+
 /// Why a net does not turn exactly with its grid.
 struct GeometryFinding {
   std::string layer;             // "stages[0].pool", "input", "coupling"

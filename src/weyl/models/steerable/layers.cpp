@@ -12,6 +12,8 @@
 #include <ATen/ops/conv3d.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/matmul.h>
+#include <ATen/ops/max_pool2d.h>
+#include <ATen/ops/max_pool3d.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/relu.h>
 #include <ATen/ops/sigmoid.h>
@@ -120,6 +122,25 @@ Conv::Conv(const SteerableType& in, const SteerableType& out, const ConvOptions&
   weight_ = complex_parameter("weight", init, true);
 }
 
+namespace {
+
+/// The largest number of each window of x (B, 1, pixels...), beyond whose borders there is nothing.
+Tensor largest_in_windows(const Tensor& x, int64_t size, int64_t stride, int64_t padding,
+                          int64_t dilation = 1) {
+  const std::vector<int64_t> sizes(static_cast<size_t>(x.dim() - 2), size), strides(sizes.size(), stride),
+      paddings(sizes.size(), padding), dilations(sizes.size(), dilation);
+  return x.dim() == 4 ? at::max_pool2d(x, sizes, strides, paddings, dilations)
+                      : at::max_pool3d(x, sizes, strides, paddings, dilations);
+}
+
+}  // namespace
+
+Tensor Conv::reached(const Tensor& seen) const {
+  const int64_t size = options_.kernel.rings.size;
+  return largest_in_windows(seen, size, options_.stride,
+                            options_.same ? options_.dilation * (size - 1) / 2 : 0, options_.dilation);
+}
+
 Tensor Conv::operator()(const Tensor& x) const {
   const int64_t dimension = in().dimension;
   require(x.defined() && x.dim() == dimension + 2 && x.size(1) == 2 * in().width(),
@@ -217,6 +238,13 @@ BatchNorm::BatchNorm(const SteerableType& type) : type_(type) {
     components_.insert(components_.end(), static_cast<size_t>(type.channels[l]),
                        static_cast<double>(type.components(l)));
   }
+  for (int64_t part = 0; part < 2; ++part) {
+    for (int64_t l = 0, first = 0; l < type.irreps(); first += type.channels[l++]) {
+      for (int64_t k = 0; k < type.width(l); ++k) {
+        copies_.push_back(first + k % type.channels[l]);
+      }
+    }
+  }
 }
 
 Tensor BatchNorm::operator()(const Tensor& features) const {
@@ -229,7 +257,8 @@ Tensor BatchNorm::operator()(const Tensor& features) const {
     mean_square_.detach().mul_(1 - momentum).add_(mean.detach(), momentum);
   }
   const Tensor factors = weight_.to(x.scalar_type()) / lengths(mean);
-  const Tensor scaled = scale_irreps(x, along_channels(factors, x), type_);
+  // A factor for each number of a pixel: one pass over the features, which irrep by irrep would be taken apart for it.
+  const Tensor scaled = x * along_channels(factors.index_select(0, constant(copies_, factors.device())), x);
   // The trivial irrep's channels stand first.
   const Tensor bias = at::constant_pad_nd(bias_.to(x.scalar_type()).transpose(0, 1),
                                           {0, type_.width() - type_.channels.front()});
@@ -365,12 +394,17 @@ Work CgActivation::work() const {
 
 namespace {
 
+/// Pixels on each side that a Gaussian for this spacing reaches.
+int64_t gaussian_reach(int64_t spacing) {
+  return static_cast<int64_t>(std::ceil(3 * 0.5 * static_cast<double>(spacing)));
+}
+
 /// (n, n): row i the weights of a Gaussian around i, half of `spacing` wide, which add up to 1.
 Tensor gaussian_rows(int64_t n, int64_t spacing, const at::TensorOptions& options) {
   const double sigma = 0.5 * static_cast<double>(spacing);
   const Tensor i = at::arange(n, at::kDouble), apart = i.unsqueeze(1) - i;
   const Tensor weights =
-      (-0.5 * (apart / sigma).square()).exp().masked_fill(apart.abs() > std::ceil(3 * sigma), 0);
+      (-0.5 * (apart / sigma).square()).exp().masked_fill(apart.abs() > gaussian_reach(spacing), 0);
   return (weights / weights.sum(1, true)).to(options);
 }
 
@@ -410,6 +444,15 @@ Tensor average_pool(const Tensor& x, int64_t size, bool low_pass) {
     });
   }
   return x.dim() == 4 ? at::avg_pool2d(x, {size, size}) : at::avg_pool3d(x, {size, size, size});
+}
+
+Tensor reached_by_smoothing(const Tensor& seen, int64_t spacing) {
+  const int64_t reach = spacing == 1 ? 0 : gaussian_reach(spacing);
+  return largest_in_windows(seen, 2 * reach + 1, 1, reach);
+}
+
+Tensor reached_by_pool(const Tensor& seen, int64_t size, bool low_pass) {
+  return largest_in_windows(low_pass ? reached_by_smoothing(seen, size) : seen, size, size, 0);
 }
 
 Tensor upsample(const Tensor& x, at::IntArrayRef sizes) {

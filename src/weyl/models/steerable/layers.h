@@ -86,6 +86,8 @@ class Conv : public Module {
   /// ShapeError: `same` with an even kernel; see also Kernel.
   Conv(const SteerableType& in, const SteerableType& out, const ConvOptions& options);
   Tensor operator()(const Tensor& x) const;
+  /// The pixels of the result that see one of `seen` (B, 1, pixels...), which is 1 there and 0 elsewhere: likewise.
+  Tensor reached(const Tensor& seen) const;
   /// Of a pixel of the result, as a dense convolution. `input_learns`: the input depends on parameters.
   Work work(bool input_learns = true) const;
   const SteerableType& in() const { return kernel_->in; }
@@ -160,6 +162,7 @@ class BatchNorm : public Layer {
   SteerableType type_;
   Tensor weight_, bias_, mean_square_;
   std::vector<double> components_;  // of each copy
+  std::vector<int64_t> copies_;     // (2 F): of each number of a pixel
 };
 
 /// Clebsch-Gordan nonlinearity (Kondor et al. 2018), products of a feature with itself, channel by channel.
@@ -203,6 +206,10 @@ Tensor average_pool(const Tensor& x, int64_t size, bool low_pass = false);
 /// three of them, before a grid of this spacing is taken from it; at the borders by the part of the Gaussian that lies inside, so
 /// that a constant stays one. Turns with the grid. x itself with a spacing of 1.
 Tensor smoothed(const Tensor& x, int64_t spacing);
+
+/// The pixels of `smoothed` and of `average_pool` that see one of `seen`, as Conv::reached has it.
+Tensor reached_by_smoothing(const Tensor& seen, int64_t spacing);
+Tensor reached_by_pool(const Tensor& seen, int64_t size, bool low_pass);
 
 /// Linear interpolation to exactly these pixels, between the pixels' centres (half-pixel convention): it
 /// turns with the grid whatever the sizes. (B, C, pixels...) -> (B, C, sizes...). x itself when it has them.

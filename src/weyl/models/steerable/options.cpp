@@ -43,6 +43,9 @@ void fields(Fields& f, EncoderOptions& o) {
     "scores are divided by the root of a head's channels (the paper), or of all numbers of a token (the "
     "authors' code in space)");
   f("positions", o.positions, "positional vectors of keys and values");
+  f("skip_empty", o.skip_empty,
+    "tokens that see nothing but background neither attend nor are attended to. Background is each channel's least value "
+    "in the sample (as for `margin`), and a token sees all cells that the stages make it from");
 }
 
 void fields(Fields& f, HeadOptions& o) {
@@ -233,6 +236,7 @@ void require_effects(const Options& o, const Interface* interface) {
       {"encoder.heads", attends, without_attention},
       {"encoder.scale", attends, without_attention},
       {"encoder.positions", attends, without_attention},
+      {"encoder.skip_empty", attends, without_attention},
       {"encoder.hidden", blocks, without_blocks},
       {"encoder.norm", blocks, without_blocks},
       {"encoder.activation", blocks, without_blocks},

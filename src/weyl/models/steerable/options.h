@@ -64,6 +64,7 @@ struct EncoderOptions {
   Activation activation = Activation::relu;
   ScoreScale scale = ScoreScale::head;
   PositionOptions positions;
+  bool skip_empty = false;  // tokens that see background alone
 };
 void fields(Fields& f, EncoderOptions& o);
 

@@ -85,6 +85,11 @@ Tensor StageNet::operator()(const Tensor& x) const {
   return second_ ? apply(after_, (*second_)(y)) : y;
 }
 
+Tensor StageNet::reached(const Tensor& seen) const {
+  const Tensor y = first_->reached(reached_by_smoothing(seen, spacing_));
+  return second_ ? second_->reached(y) : y;
+}
+
 Work StageNet::work_on(bool input_learns) const {
   return first_->work(input_learns) + (activation_ ? activation_->work() : Work()) +
          (second_ ? second_->work() : Work());

@@ -30,6 +30,8 @@ class StageNet : public Layer {
   };
   StageNet(const Options& options, const Shape& shape);
   Tensor operator()(const Tensor& x) const override;
+  /// The pixels of the result that see one of `seen` (Conv::reached).
+  Tensor reached(const Tensor& seen) const;
   /// Of a pixel of the result. `input_learns`: the input depends on parameters.
   Work work_on(bool input_learns) const;
 

@@ -4,10 +4,13 @@
 #include <ATen/ops/amin.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "weyl/core/check.h"
@@ -29,6 +32,13 @@ Tensor concatenated(const Tensor& a, const Tensor& b, const SteerableType& type)
   return at::cat(parts, 2).flatten(1, 2);
 }
 
+/// Each channel's least value in the sample, of x (B, C, pixels...): (B, C, 1, ...).
+Tensor background_of(const Tensor& x) {
+  std::vector<int64_t> axes(static_cast<size_t>(x.dim() - 2));
+  std::iota(axes.begin(), axes.end(), 2);
+  return x.amin(axes, /*keepdim=*/true);
+}
+
 /// x (B, C, pixels...) with so many pixels of each channel's least value in the sample on each side of each axis.
 Tensor surrounded(const Tensor& x, const std::vector<int64_t>& margins) {
   std::vector<int64_t> sides;  // of the last axis first
@@ -38,9 +48,7 @@ Tensor surrounded(const Tensor& x, const std::vector<int64_t>& margins) {
   if (std::ranges::all_of(sides, [](int64_t m) { return m == 0; })) {
     return x;
   }
-  std::vector<int64_t> axes(margins.size());
-  std::iota(axes.begin(), axes.end(), 2);
-  const Tensor background = x.amin(axes, /*keepdim=*/true);
+  const Tensor background = background_of(x);
   return at::constant_pad_nd(x - background, sides) + background;
 }
 
@@ -133,41 +141,79 @@ void Net::build_decoder() {
   }
 }
 
-Named Net::forward(const Grid& grid) {
+Tensor Net::tokens_that_see(const Tensor& x) const {
+  Tensor seen = (x > background_of(x)).any(1, /*keepdim=*/true).to(at::kFloat);
+  for (size_t s = 0; s < stages_.size(); ++s) {
+    seen = reached_by_pool(stages_[s]->reached(seen), options.stages[s].pool, options.low_pass);
+  }
+  return seen.squeeze(1) > 0;
+}
+
+Net::Stem Net::stem(const Grid& grid) const {
   const at::IntArrayRef pixels = grid.values.sizes().slice(2);
   const int64_t least = smallest_side(grid_layers(options, segmentation_));
-  std::vector<int64_t> margins;
+  Stem stem;
   for (const int64_t n : pixels) {
-    margins.push_back(margin_of(options, segmentation_, n));
-    require(n + 2 * margins.back() >= least, "model input: this net needs ", least - 2 * margins.back(),
-            " pixels along each axis at least, got ", pixels);
+    stem.margins.push_back(margin_of(options, segmentation_, n));
+    require(n + 2 * stem.margins.back() >= least, "model input: this net needs ",
+            least - 2 * stem.margins.back(), " pixels along each axis at least, got ", pixels);
   }
-  Tensor x = surrounded(grid.values, margins);
-  const std::vector<int64_t> sizes = x.sizes().slice(2).vec();
-  x = at::cat({x, at::zeros_like(x)}, 1);
-  std::vector<Tensor> skips;
+  const Tensor x = surrounded(grid.values, stem.margins);
+  stem.sizes = x.sizes().slice(2).vec();
+  stem.seeing = encoder_ && options.encoder.skip_empty ? tokens_that_see(x) : Tensor();
+  stem.tokens = at::cat({x, at::zeros_like(x)}, 1);
   for (size_t s = 0; s < stages_.size(); ++s) {
-    x = (*stages_[s])(x);
+    stem.tokens = (*stages_[s])(stem.tokens);
     if (segmentation_) {
-      skips.push_back(x);
+      stem.skips.push_back(stem.tokens);
     }
-    x = average_pool(x, options.stages[s].pool, options.low_pass);
+    stem.tokens = average_pool(stem.tokens, options.stages[s].pool, options.low_pass);
   }
-  if (encoder_) {
-    x = (*encoder_)(x);
+  return stem;
+}
+
+std::vector<Tensor> Net::attention_maps(const Input& input) {
+  if (!encoder_ || !options.attention) {
+    return {};
   }
+  const Grid& grid = std::get<Grid>(input);
+  const Stem of = stem(grid);
+  std::vector<Tensor> maps = encoder_->attention_maps(of.tokens, of.seeing);
+  for (Tensor& map : maps) {
+    map = map.detach().to(at::kCPU);
+    for (int64_t axis = 2; axis < grid.values.dim(); ++axis) {
+      const TokenRow row = tokens_of(options, segmentation_, grid.values.size(axis));
+      std::vector<int64_t> token;  // that stands over each cell; row.tokens: none
+      for (int64_t cell = 0; cell < grid.values.size(axis); ++cell) {
+        const double at = (static_cast<double>(cell) - row.before + 0.5) / static_cast<double>(row.spacing);
+        const auto t = static_cast<int64_t>(std::floor(at));
+        token.push_back(t >= 0 && t < row.tokens ? t : row.tokens);
+      }
+      std::vector<int64_t> end = map.sizes().vec();
+      end[static_cast<size_t>(axis)] = 1;
+      map = at::cat({map, at::full(end, std::numeric_limits<double>::quiet_NaN(), map.options())}, axis)
+                .index_select(axis, at::tensor(token, at::kLong));
+    }
+  }
+  return maps;
+}
+
+Named Net::forward(const Grid& grid) {
+  Stem of = stem(grid);
+  Tensor x = encoder_ ? (*encoder_)(of.tokens, of.seeing) : of.tokens;
   if (segmentation_) {
     for (const auto& step : decoder_) {
-      const size_t s = skips.size() - 1;
-      const Tensor up = upsample(x, skips[s].sizes().slice(2));
-      x = (*step)(options.skips == SkipLaw::add ? up + skips[s]
-                                                : concatenated(up, skips[s], type_of_stage(s)));
-      skips.pop_back();
+      const size_t s = of.skips.size() - 1;
+      const Tensor up = upsample(x, of.skips[s].sizes().slice(2));
+      x = (*step)(options.skips == SkipLaw::add ? up + of.skips[s]
+                                                : concatenated(up, of.skips[s], type_of_stage(s)));
+      of.skips.pop_back();
     }
   }
-  Tensor all = segmentation_ ? (*pixels_)(x, sizes) : (*whole_)(x);
-  for (size_t axis = 0; segmentation_ && axis < margins.size(); ++axis) {
-    all = all.narrow(static_cast<int64_t>(axis) + 2, margins[axis], pixels[axis]);
+  Tensor all = segmentation_ ? (*pixels_)(x, of.sizes) : (*whole_)(x);
+  for (size_t axis = 0; segmentation_ && axis < of.margins.size(); ++axis) {
+    const auto a = static_cast<int64_t>(axis) + 2;
+    all = all.narrow(a, of.margins[axis], grid.values.size(a));
   }
   return by_name(all);
 }
@@ -208,6 +254,44 @@ Symmetry Net::symmetry_for(const Input& example) const {
   }
   const at::IntArrayRef pixels = grid->values.sizes().slice(2);
   return claims({pixels.data(), pixels.size()}, {grid->spacing.data(), pixels.size()});
+}
+
+std::vector<std::string> Net::facts() const {
+  const int64_t side = typical_side();
+  const TokenRow row = tokens_of(options, segmentation_, side);
+  if (row.tokens == 0) {
+    return {};
+  }
+  const std::string shape = interface.dimension == 2 ? text(row.tokens, " x ", row.tokens)
+                                                     : text(row.tokens, " x ", row.tokens, " x ", row.tokens);
+  const auto count = static_cast<int64_t>(std::pow(row.tokens, interface.dimension));
+  std::vector<std::string> facts{text(shape, " = ", count, " tokens of ", side, " cells along an axis, ",
+                                      row.spacing, row.spacing == 1 ? " cell" : " cells", " apart")};
+  if (encoder_ && options.attention) {
+    const double pairs = static_cast<double>(count) * static_cast<double>(count),
+                 scores = 8 * pairs * static_cast<double>(options.encoder.heads);
+    facts.front() += text(", ", static_cast<int64_t>(pairs), " pairs in attention");
+    facts.push_back(text(
+        "attention of a sample: on the CPU a few queries are in memory at a time; elsewhere each copy of the "
+        "scores takes ",
+        std::llround(std::ceil(scores / 1e6)), " MB in float32"));
+  }
+  return facts;
+}
+
+std::vector<std::string> Net::warnings(std::string_view /*differentiated_by*/) const {
+  const int64_t side = typical_side();
+  const TokenRow row = tokens_of(options, segmentation_, side);
+  const double cut = std::max(row.before, row.after);
+  if (row.tokens == 0 || cut < 1) {
+    return {};
+  }
+  const auto cells = [](double x) { return static_cast<int64_t>(std::ceil(std::max(0.0, x))); };
+  return {text(
+      "model.steerable.margin: of ", side, " cells along an axis tokens stand over cells ", cells(row.before),
+      " to ", side - 1 - cells(row.after),
+      "; what data fill beyond them is hardly seen, and answers change when it is shifted or turned there. "
+      "Without this key the input is surrounded by so many cells that tokens cover all of it")};
 }
 
 Work Net::work() const {

@@ -25,6 +25,11 @@ class Net : public GridModel {
   Symmetry symmetry_for(const Input& example) const override;
   /// For an input of `typical_nodes` pixels, as near a square or a cube as may be; convolutions as dense ones.
   Work work() const override;
+  /// How many tokens attend, and to how many pairs of them that comes.
+  std::vector<std::string> facts() const override;
+  std::vector<Tensor> attention_maps(const Input& input) override;
+  /// Tokens that do not stand over all of the input.
+  std::vector<std::string> warnings(std::string_view differentiated_by) const override;
   /// What keeps inputs of this shape (of one spacing) from turning exactly (geometry.h).
   std::vector<GeometryFinding> findings(std::span<const int64_t> shape) const {
     return check_geometry(options, segmentation_, shape);
@@ -33,10 +38,19 @@ class Net : public GridModel {
   const Options options;
 
  private:
+  /// An input up to its tokens.
+  struct Stem {
+    Tensor tokens, seeing;      // (B, 2 F, tokens along each axis); as tokens_that_see has it, or undefined
+    std::vector<Tensor> skips;  // of segmentation: each stage before its pool
+    std::vector<int64_t> margins, sizes;  // of each axis: cells around the input, and all cells
+  };
+  Stem stem(const Grid& grid) const;
   Symmetry claims(std::span<const int64_t> pixels, std::span<const double> spacing) const;
   SteerableType type_of_stage(size_t s) const;
   SteerableType outputs_of_last_convolution() const;
   void build_decoder();
+  /// (B, tokens along each axis) bool: those that see a cell of x (B, C, pixels...) that is not background.
+  Tensor tokens_that_see(const Tensor& x) const;
 
   bool segmentation_;
   int64_t outputs_ = 0;  // channels of all

@@ -15,6 +15,7 @@
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 #include <algorithm>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -90,8 +91,16 @@ Pairs pairs_of(const Positions& positions, const Tensor& like) {
   return {harmonics.index_select(0, offsets).view({n, n, -1}), radius.index_select(0, offsets).view({n, n})};
 }
 
-Tensor weights_of_scores(const Tensor& scores) {
-  return at::softmax(at::abs(scores), -1);
+/// scores (B, H, N, N) by query and key.
+Tensor weights_of_scores(const Tensor& scores, const Tensor& taking_part) {
+  if (!taking_part.defined()) {
+    return at::softmax(at::abs(scores), -1);
+  }
+  // Where no token takes part all are keys, of queries whose weights are zero: a softmax of nothing would be NaN.
+  const Tensor keys = taking_part | taking_part.any(1, /*keepdim=*/true).logical_not();
+  const Tensor sizes = at::abs(scores).masked_fill(keys.logical_not().unsqueeze(1).unsqueeze(1),
+                                                   -std::numeric_limits<double>::infinity());
+  return at::softmax(sizes, -1) * taking_part.unsqueeze(1).unsqueeze(3).to(sizes.scalar_type());
 }
 
 Tensor as_complex(const Tensor& x) {
@@ -131,7 +140,8 @@ Heads::Heads(const SteerableType& type, int64_t count) : heads(count) {
   }
 }
 
-Tensor attention_of_pairs(const Tensors& in, const Heads& heads, double scale, const Positions* positions) {
+Tensor attention_of_pairs(const Tensors& in, const Heads& heads, double scale, const Positions* positions,
+                          const Tensor& taking_part) {
   const Tensor q = of_heads(in[0], heads);
   Tensor k = of_heads(in[1], heads).unsqueeze(2), v = of_heads(in[2], heads).unsqueeze(2);  // (B, H, 1, N, F)
   const int64_t n = q.size(2);
@@ -148,50 +158,64 @@ Tensor attention_of_pairs(const Tensors& in, const Heads& heads, double scale, c
   }
   const std::vector<int64_t> shape{q.size(0), heads.heads, n, n, heads.width};
   const Tensor scores = at::matmul(k.expand(shape), q.conj().unsqueeze(4)).squeeze(4) * scale;
-  const Tensor weights = as_complex(weights_of_scores(scores)).unsqueeze(3);
+  const Tensor weights = as_complex(weights_of_scores(scores, taking_part)).unsqueeze(3);
   return of_all(at::matmul(weights, v.expand(shape)).squeeze(3), heads);
 }
 
-Tensor attention_contracted(const Tensors& in, const Heads& heads, double scale, const Positions* positions) {
-  const Tensor q = of_heads(in[0], heads), k = of_heads(in[1], heads), v = of_heads(in[2], heads);
-  const int64_t batch = q.size(0), n = q.size(2), units = batch * heads.heads;
+Tensor attention_weights(const Tensors& in, const Heads& heads, double scale, const Positions* positions,
+                         const Tensor& taking_part) {
+  const Tensor q = of_heads(in[0], heads), k = of_heads(in[1], heads);
+  const int64_t n = q.size(2), units = q.size(0) * heads.heads;
   Tensor scores = at::matmul(q.conj(), k.transpose(2, 3));
+  if (positions != nullptr) {
+    const Pairs pairs = pairs_of(*positions, in[0]);
+    const Tensor w = weights_of(in[3], heads).transpose(0, 1);
+    std::vector<Tensor> t;  // of each component (B, H, N, R): sum_c conj(q_c) w_c
+    for (const Channels& m : channels_of(heads)) {
+      t.push_back(at::matmul(m.of(q).conj(), m.of(w).transpose(1, 2)));
+    }
+    if (positions->radii() == 1) {
+      // A product over components for each query i: (N, B H, M) (N, M, N).
+      const Tensor of_queries = at::cat(t, 3).view({units, n, heads.components}).transpose(0, 1);
+      scores = scores +
+               at::matmul(of_queries, pairs.vectors.transpose(1, 2)).transpose(0, 1).reshape(scores.sizes());
+    } else {
+      const Tensor radius = pairs.radius.expand(scores.sizes());
+      for (int64_t m = 0; m < heads.components; ++m) {
+        scores = scores + at::gather(t[m], 3, radius) * pairs.vectors.select(2, m);
+      }
+    }
+  }
+  return weights_of_scores(scores * scale, taking_part);
+}
+
+Tensor attention_contracted(const Tensors& in, const Heads& heads, double scale, const Positions* positions,
+                            const Tensor& taking_part) {
+  const Tensor v = of_heads(in[2], heads);
+  const Tensor weights = as_complex(attention_weights(in, heads, scale, positions, taking_part));
   if (positions == nullptr) {
-    return of_all(at::matmul(as_complex(weights_of_scores(scores * scale)), v), heads);
+    return of_all(at::matmul(weights, v), heads);
   }
+  const int64_t batch = v.size(0), n = v.size(2), units = batch * heads.heads;
   const Pairs pairs = pairs_of(*positions, in[0]);
-  const std::vector<Channels> channels = channels_of(heads);
-  const Tensor wk = weights_of(in[3], heads).transpose(0, 1), wv = weights_of(in[4], heads).transpose(0, 1);
-  std::vector<Tensor> t;  // of each component (B, H, N, R): sum_c conj(q_c) w_c
-  for (const Channels& m : channels) {
-    t.push_back(at::matmul(m.of(q).conj(), m.of(wk).transpose(1, 2)));
-  }
-  Tensor weights;
-  std::vector<Tensor> sums;  // likewise: sum_j a_ij P_m
+  const Tensor w = weights_of(in[4], heads).transpose(0, 1);
+  std::vector<Tensor> sums;  // of each component (B, H, N, R): sum_j a_ij P_m
   if (positions->radii() == 1) {
-    // A product over components for each query i: (N, B H, M) (N, M, N).
-    const Tensor of_queries = at::cat(t, 3).view({units, n, heads.components}).transpose(0, 1);
-    scores = scores +
-             at::matmul(of_queries, pairs.vectors.transpose(1, 2)).transpose(0, 1).reshape(scores.sizes());
-    weights = as_complex(weights_of_scores(scores * scale));
     sums = at::matmul(weights.view({units, n, n}).transpose(0, 1), pairs.vectors)
                .transpose(0, 1)
                .reshape({batch, heads.heads, n, heads.components})
                .split(1, 3);
   } else {
-    const Tensor radius = pairs.radius.expand(scores.sizes());
-    for (int64_t m = 0; m < heads.components; ++m) {
-      scores = scores + at::gather(t[m], 3, radius) * pairs.vectors.select(2, m);
-    }
-    weights = as_complex(weights_of_scores(scores * scale));
+    const Tensor radius = pairs.radius.expand(weights.sizes());
     const Tensor none = at::zeros({batch, heads.heads, n, positions->radii()}, weights.options());
     for (int64_t m = 0; m < heads.components; ++m) {
       sums.push_back(at::scatter_add(none, 3, radius, weights * pairs.vectors.select(2, m)));
     }
   }
   std::vector<Tensor> placed;
+  const std::vector<Channels> channels = channels_of(heads);
   for (int64_t m = 0; m < heads.components; ++m) {
-    placed.push_back(at::matmul(sums[m], channels[m].of(wv)));
+    placed.push_back(at::matmul(sums[m], channels[m].of(w)));
   }
   return of_all(at::matmul(weights, v) + at::cat(placed, 3), heads);
 }
@@ -205,14 +229,18 @@ constexpr double pair_nanoseconds = 0.5;  // of two tokens and a complex number:
 class SteerableAttentionOp : public Differentiable {
  public:
   SteerableAttentionOp(const SteerableType& type, int64_t heads, double scale,
-                       std::shared_ptr<const Positions> positions)
-      : heads_(type, heads), scale_(scale), positions_(std::move(positions)) {}
+                       std::shared_ptr<const Positions> positions, const Tensor& taking_part)
+      : heads_(type, heads), scale_(scale), positions_(std::move(positions)) {
+    if (taking_part.defined()) {
+      taking_part_ = taking_part.contiguous();
+    }
+  }
 
   Tensors reference(const Tensors& in) const override {
-    return {attention_of_pairs(in, heads_, scale_, positions_.get())};
+    return {attention_of_pairs(in, heads_, scale_, positions_.get(), taking_part_)};
   }
   Tensors without_kernels(const Tensors& in) const override {
-    return {attention_contracted(in, heads_, scale_, positions_.get())};
+    return {attention_contracted(in, heads_, scale_, positions_.get(), taking_part_)};
   }
   bool has_forward(const Tensors& in) const override { return kernels_take(in); }
   bool has_backward(const Tensors& in) const override { return kernels_take(in); }
@@ -325,6 +353,9 @@ class SteerableAttentionOp : public Differentiable {
       input.q = numbers<T>(in[0]);
       input.k = numbers<T>(in[1]);
       input.v = numbers<T>(in[2]);
+      input.taking_part = op.taking_part_.defined()
+                              ? reinterpret_cast<const uint8_t*>(op.taking_part_.const_data_ptr<bool>())
+                              : nullptr;
       input.splits = splits_of(input);
       if (op.positions_) {
         const Positions& p = *op.positions_;
@@ -334,6 +365,8 @@ class SteerableAttentionOp : public Differentiable {
         input.radii = p.radii();
         input.harmonics = numbers<T>(packed.harmonics);
         input.radius = numbers<int32_t>(packed.radius);
+        input.functions = packed.functions;
+        input.parts = packed.parts.data();
         input.key_weights = numbers<T>(in[3]);
         input.value_weights = numbers<T>(in[4]);
       }
@@ -370,13 +403,14 @@ class SteerableAttentionOp : public Differentiable {
   Heads heads_;
   double scale_;
   std::shared_ptr<const Positions> positions_;
+  Tensor taking_part_;  // (B, N) bool, or undefined
 };
 
 }  // namespace
 
 Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const SteerableType& type, int64_t heads,
                  double scale, const std::shared_ptr<const Positions>& positions, const Tensor& key_weights,
-                 const Tensor& value_weights) {
+                 const Tensor& value_weights, const Tensor& taking_part) {
   const char* where = "steerable_attention";
   require(type.irreps() > 0 && heads > 0, where, ": needs irreps and heads, got ", type.irreps(), " and ",
           heads);
@@ -403,7 +437,12 @@ Tensor attention(const Tensor& q, const Tensor& k, const Tensor& v, const Steera
               ", 2) ", q.scalar_type(), ", got ", w.defined() ? w.sizes() : at::IntArrayRef{});
     }
   }
-  return call(std::make_shared<SteerableAttentionOp>(type, heads, scale, positions),
+  require(!taking_part.defined() ||
+              (taking_part.sizes() == at::IntArrayRef({q.size(0), q.size(2)}) &&
+               taking_part.scalar_type() == at::kBool && taking_part.device() == q.device()),
+          where, ": taking_part must be (", q.size(0), ", ", q.size(2), ") bool on the device of q, got ",
+          taking_part.defined() ? taking_part.sizes() : at::IntArrayRef{});
+  return call(std::make_shared<SteerableAttentionOp>(type, heads, scale, positions, taking_part),
               {q, k, v, positions ? key_weights : Tensor(), positions ? value_weights : Tensor()})[0];
 }
 

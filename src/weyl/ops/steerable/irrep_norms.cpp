@@ -14,9 +14,18 @@ void require_features(const char* where, const Tensor& x, const SteerableType& t
           2 * type.width(), ", ...), got ", x.defined() ? x.sizes() : at::IntArrayRef{});
 }
 
-/// Irrep l of features (B, 2, F, P): (B, 2, components, channels, P).
-Tensor irrep_of(const Tensor& x, const SteerableType& type, int64_t l) {
-  return x.narrow(2, type.offset(l), type.width(l)).unflatten(2, {type.components(l), type.channels[l]});
+/// Each irrep of features (B, 2, F, P): (B, 2, components, channels, P). Split at once: the gradient is then put together
+/// once, and not added up from one as large as the features for each irrep.
+std::vector<Tensor> irreps_of(const Tensor& x, const SteerableType& type) {
+  std::vector<int64_t> widths;
+  for (int64_t l = 0; l < type.irreps(); ++l) {
+    widths.push_back(type.width(l));
+  }
+  std::vector<Tensor> irreps = x.split_with_sizes(widths, 2);
+  for (int64_t l = 0; l < type.irreps(); ++l) {
+    irreps[l] = irreps[l].unflatten(2, {type.components(l), type.channels[l]});
+  }
+  return irreps;
 }
 
 }  // namespace
@@ -29,8 +38,8 @@ Tensor irrep_squares(const Tensor& features, const SteerableType& type) {
   }
   const Tensor x = wide.unflatten(1, {2, type.width()}).flatten(3 <= features.dim() ? 3 : 2);
   std::vector<Tensor> squares;
-  for (int64_t l = 0; l < type.irreps(); ++l) {
-    squares.push_back(irrep_of(x, type, l).square().sum({1, 2}));
+  for (const Tensor& irrep : irreps_of(x, type)) {
+    squares.push_back(irrep.square().sum({1, 2}));
   }
   std::vector<int64_t> shape = features.sizes().vec();
   shape[1] = type.multiplicity();
@@ -47,12 +56,11 @@ Tensor scale_irreps(const Tensor& features, const Tensor& factors, const Steerab
   if (type.dimension == 2) {
     return (x * factors.unsqueeze(1)).flatten(1, 2);
   }
+  const std::vector<Tensor> irreps = irreps_of(x, type),
+                            of_copies = factors.split_with_sizes(type.channels, 1);
   std::vector<Tensor> scaled;
-  int64_t copy = 0;
   for (int64_t l = 0; l < type.irreps(); ++l) {
-    const Tensor factor = factors.narrow(1, copy, type.channels[l]).unsqueeze(1).unsqueeze(1);
-    scaled.push_back((irrep_of(x, type, l) * factor).flatten(2, 3));
-    copy += type.channels[l];
+    scaled.push_back((irreps[l] * of_copies[l].unsqueeze(1).unsqueeze(1)).flatten(2, 3));
   }
   return at::cat(scaled, 2).flatten(1, 2);
 }

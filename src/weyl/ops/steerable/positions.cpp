@@ -1,7 +1,9 @@
 #include "weyl/ops/steerable/positions.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/stack.h>
 #include <ATen/ops/view_as_complex.h>
 #include <ATen/ops/zeros.h>
 
@@ -162,6 +164,34 @@ Tensor Positions::offsets() const {
   return result;
 }
 
+namespace {
+
+/// The real functions (Q, offsets) that the real and imaginary parts of harmonics (offsets, M, 2) are, each once however many
+/// parts it is, of either sign. `parts` (M, 2): which one a part is, from 1 on, with its sign; 0: a part that is zero.
+Tensor real_functions(const Tensor& harmonics, std::vector<int32_t>& parts) {
+  const Tensor candidates = harmonics.flatten(1).t();  // (2 M, offsets)
+  const double rounding = 1e-13 * harmonics.abs().max().item<double>();
+  const auto same = [&](const Tensor& a, const Tensor& b) {
+    return ((a - b).abs() <= rounding).all().item<bool>();
+  };
+  std::vector<Tensor> functions;
+  for (const Tensor& part : candidates.unbind(0)) {
+    int32_t which = 0;
+    for (size_t q = 0; which == 0 && q < functions.size(); ++q) {
+      const auto number = static_cast<int32_t>(q) + 1;
+      which = same(part, functions[q]) ? number : same(part, -functions[q]) ? -number : 0;
+    }
+    if (which == 0 && !(part.abs() <= rounding).all().item<bool>()) {
+      functions.push_back(part);
+      which = static_cast<int32_t>(functions.size());
+    }
+    parts.push_back(which);
+  }
+  return functions.empty() ? candidates.narrow(0, 0, 0) : at::stack(functions);
+}
+
+}  // namespace
+
 Positions::Packed Positions::packed(at::ScalarType type) const {
   const std::lock_guard lock(mutex_);
   Packed& p = packed_[type];
@@ -169,11 +199,13 @@ Positions::Packed Positions::packed(at::ScalarType type) const {
     const int64_t count = harmonics_.size(0), m = harmonics_.size(1);
     const auto vector = static_cast<int64_t>(64 / c10::elementSize(type));
     if (radii_ == 1) {
-      const int64_t side = 2 * grid_.back() - 1, numbers = harmonics_.numel();
+      const Tensor functions = real_functions(harmonics_, p.parts);
+      const int64_t side = 2 * grid_.back() - 1, numbers = functions.numel();
+      p.functions = functions.size(0);
       p.harmonics = at::zeros({numbers + vector}, type);
       p.harmonics.narrow(0, 0, numbers)
-          .view({count / side, 2, m, side})
-          .copy_(harmonics_.view({count / side, side, m, 2}).permute({0, 3, 2, 1}));
+          .view({count / side, p.functions, side})
+          .copy_(functions.view({p.functions, count / side, side}).transpose(0, 1));
     } else {
       p.harmonics = at::zeros({count, 2, (m + vector - 1) / vector * vector}, type);
       p.harmonics.narrow(2, 0, m).copy_(harmonics_.transpose(1, 2));

@@ -42,9 +42,12 @@ class Positions {
   /// (N, N) int64: which offset i - j is. By x_j - x_i + grid - 1, row-major over (2 g - 1)^D.
   Tensor offsets() const;
 
-  /// What the kernel reads (kernels/steerable/attention.h): harmonics packed, of either precision.
+  /// What the kernel reads (kernels/steerable/attention.h): harmonics packed, of either precision; with several radii the
+  /// radius of each offset, with one the real functions that the components' parts are.
   struct Packed {
     Tensor harmonics, radius;
+    int64_t functions = 0;
+    std::vector<int32_t> parts;
   };
   Packed packed(at::ScalarType type) const;
 

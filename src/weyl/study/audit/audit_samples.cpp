@@ -129,7 +129,7 @@ std::vector<Transformation> measured_anew(const Model& model, const std::shared_
   }
   std::vector<Transformation> measured{made_anew(data, samples.rows, true, 0, "turns, cells anew")};
   for (const double cells : {0.5, 1.0, 2.0, 4.0}) {
-    measured.push_back(made_anew(data, samples.rows, false, cells, text("shift by ", cells, " cells, anew")));
+    measured.push_back(made_anew(data, samples.rows, false, cells, text("shift ", cells, ", cells anew")));
   }
   return measured;
 }

@@ -31,6 +31,7 @@ struct TrainStart {
   std::vector<LabelCount> labels;  // how many labels of each kind the task will use
   bool atoms = false;              // whether samples are frames of atoms
   std::vector<std::string> best;   // the metrics that pick the best model (train.best); none: no validation
+  std::vector<std::string> facts;  // Model::facts
   std::string taken;               // what train.from gave: "12 of 12 parameters"; empty: nothing
 };
 

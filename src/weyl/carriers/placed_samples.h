@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "weyl/carriers/dataset.h"
+
+namespace weyl {
+
+/// A set whose samples are made anew (Dataset::made_anew), each at a placement of its own, with their labels.
+class PlacedSamples : public Dataset {
+ public:
+  /// `by`: the placement of a sample, by its index; it must be a pure function.
+  PlacedSamples(std::shared_ptr<const Dataset> data, std::function<Placement(int64_t)> by)
+      : data_(std::move(data)), by_(std::move(by)) {}
+  int64_t size() const override { return data_->size(); }
+  const Schema& schema() const override { return data_->schema(); }
+  int64_t tokens(int64_t index) const override { return data_->tokens(index); }
+  Lattice lattice(int64_t index) const override { return data_->lattice(index); }
+  /// DataError: the set cannot make its samples anew.
+  Batch batch(std::span<const int64_t> indices) const override;
+
+ private:
+  std::shared_ptr<const Dataset> data_;
+  std::function<Placement(int64_t)> by_;
+};
+
+/// Whether a set can make its samples anew.
+bool makes_anew(const Dataset& data);
+
+}  // namespace weyl

@@ -1,0 +1,145 @@
+#include "weyl/study/audit/placements.h"
+
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+
+#include "weyl/carriers/batch.h"
+#include "weyl/carriers/placed_samples.h"
+#include "weyl/core/check.h"
+#include "weyl/core/random.h"
+
+namespace weyl {
+namespace {
+
+using Direction = std::array<double, 3>;
+
+Direction direction(Stream& stream) {
+  Direction way{};
+  double square = 0;
+  while (square < 1e-12) {
+    square = 0;
+    for (double& x : way) {
+      x = stream.normal();
+      square += x * x;
+    }
+  }
+  for (double& x : way) {
+    x /= std::sqrt(square);
+  }
+  return way;
+}
+
+/// By Rodrigues' formula, row-major.
+std::array<double, 9> turn_about(const Direction& axis, double angle) {
+  const double c = std::cos(angle), s = std::sin(angle);
+  const std::array<double, 9> cross{0, -axis[2], axis[1], axis[2], 0, -axis[0], -axis[1], axis[0], 0};
+  std::array<double, 9> r{};
+  for (size_t i = 0; i < 3; ++i) {
+    for (size_t j = 0; j < 3; ++j) {
+      r[3 * i + j] = (i == j ? c : 0) + s * cross[3 * i + j] + (1 - c) * axis[i] * axis[j];
+    }
+  }
+  return r;
+}
+
+/// How one sample is turned and shifted in all rows.
+struct Ways {
+  Direction axis, shift;
+  std::array<double, 9> uniform;
+};
+
+struct Row {
+  std::string name;
+  std::function<Placement(const Ways&)> of;
+};
+
+std::vector<Row> rows() {
+  std::vector<Row> all{{"as it is", [](const Ways&) { return Placement{}; }}};
+  for (const int degrees : {5, 10, 20, 45, 90}) {
+    all.push_back({text("turned ", degrees), [degrees](const Ways& w) {
+                     return Placement{turn_about(w.axis, degrees * std::numbers::pi / 180), {}};
+                   }});
+  }
+  all.push_back({"turned uniformly", [](const Ways& w) { return Placement{w.uniform, {}}; }});
+  for (const double cells : {0.5, 1.0, 2.0, 3.0, 4.0}) {
+    all.push_back({text("shifted ", cells), [cells](const Ways& w) {
+                     Placement p;
+                     std::ranges::transform(w.shift, p.shift.begin(), [&](double x) { return cells * x; });
+                     return p;
+                   }});
+  }
+  return all;
+}
+
+double quadratic_mean(const Tensor& x) {
+  return std::sqrt(x.square().mean().item<double>());
+}
+
+}  // namespace
+
+Breakdown measured_when_placed(const Predictor& predictor, const std::shared_ptr<const Dataset>& data,
+                               const std::string& where, uint64_t seed, const PredictorCalls& calls) {
+  require<ConfigError>(predictor.task() != nullptr, where, ": the model must have a task to be measured by");
+  const std::vector<Quantity>& outputs = predictor.interface().outputs;
+  require<ConfigError>(
+      std::ranges::all_of(
+          outputs, [](const Quantity& q) { return q.level == Level::graph && q.kind == Kind::scalar; }),
+      where,
+      ": the model's outputs must be numbers of whole samples, which turns and shifts leave as they are");
+  require<DataError>(
+      makes_anew(*data), where,
+      ": must be volumes that the set makes of shapes, since only these can be turned and shifted before they "
+      "become cells");
+  std::vector<Ways> ways;
+  Stream stream(seed, "placements");
+  for (int64_t i = 0; i < data->size(); ++i) {
+    Ways w{direction(stream), direction(stream), {}};
+    const Tensor uniform = random_rotations(1, 3, false, stream).linear.contiguous();
+    std::copy_n(uniform.const_data_ptr<double>(), 9, w.uniform.begin());
+    ways.push_back(w);
+  }
+  Breakdown table{.by = "placement", .rows = {}};
+  Tensor as_it_is;
+  double spread = 0;
+  const std::vector<Row> all = rows();
+  for (size_t k = 0; k < all.size(); ++k) {
+    const auto placed = std::make_shared<PlacedSamples>(
+        data, [&](int64_t i) { return all[k].of(ways[static_cast<size_t>(i)]); });
+    const auto meter = predictor.task()->meter(predictor.interface());
+    std::vector<Tensor> said;
+    PredictorCalls part = calls;
+    if (calls.progress) {
+      part.progress = [&](int64_t done) {
+        calls.progress((static_cast<int64_t>(k) * data->size() + done) / std::ssize(all));
+      };
+    }
+    predictor.each(
+        placed, where,
+        [&](const Batch& batch) {
+          const Named predictions = predictor(batch);
+          meter->add(batch, predictions);
+          std::vector<Tensor> of_batch;
+          for (const Quantity& q : outputs) {
+            of_batch.push_back(predictions.at(q.name).detach().to(at::kCPU, at::kDouble));
+          }
+          said.push_back(at::cat(of_batch, 1));
+        },
+        part);
+    const Tensor now = at::cat(said);
+    if (k == 0) {
+      as_it_is = now;
+      spread = quadratic_mean(now - now.mean(0, true));
+    }
+    Metrics metrics = meter->values();
+    metrics["change_of_logits"] = {spread > 0 ? quadratic_mean(now - as_it_is) / spread : 0, ""};
+    table.rows.emplace_back(all[k].name, std::move(metrics));
+  }
+  return table;
+}
+
+}  // namespace weyl
