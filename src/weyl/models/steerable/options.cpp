@@ -44,8 +44,8 @@ void fields(Fields& f, EncoderOptions& o) {
     "authors' code in space)");
   f("positions", o.positions, "positional vectors of keys and values");
   f("skip_empty", o.skip_empty,
-    "tokens that see nothing but background neither attend nor are attended to. Background is each channel's least value "
-    "in the sample (as for `margin`), and a token sees all cells that the stages make it from");
+    "tokens that see nothing but background neither attend nor are attended to. Background is as for `margin`, and a token "
+    "sees all cells that the stages make it from");
 }
 
 void fields(Fields& f, HeadOptions& o) {
@@ -75,8 +75,8 @@ void fields(Fields& f, Options& o) {
     "empty: the same",
     {1, 1e5});
   f("margin", o.margin,
-    "cells of background around the input, on each side, so that tokens cover all of it: each channel's least value in "
-    "the sample. By default as many as convolutions without padding (same = false) cut away, and so many more that "
+    "cells of background around the input, on each side, so that tokens cover all of it: in each channel the median of "
+    "the cells at the border of the sample. By default as many as convolutions without padding (same = false) cut away, and so many more that "
     "turns of the grid stay exact; 0: none, what lies at the border is hardly seen",
     {0, 4096});
   f("low_pass", o.low_pass,

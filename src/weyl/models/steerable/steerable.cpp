@@ -1,17 +1,18 @@
 #include "weyl/models/steerable/steerable.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/amin.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/median.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <tuple>
 
 #include "weyl/core/check.h"
 #include "weyl/models/steerable/layers.h"
@@ -33,14 +34,29 @@ Tensor concatenated(const Tensor& a, const Tensor& b, const SteerableType& type)
   return at::cat(parts, 2).flatten(1, 2);
 }
 
-/// Each channel's least value in the sample, of x (B, C, pixels...): (B, C, 1, ...).
+/// What most of the sample's border is in each channel, the median of the pixels there, of x (B, C, pixels...): (B, C, 1, ...).
+/// The least value would not do: of volumes that are normalised over their object the background stays 0, and the object's
+/// darker half lies below.
 Tensor background_of(const Tensor& x) {
-  std::vector<int64_t> axes(static_cast<size_t>(x.dim() - 2));
-  std::iota(axes.begin(), axes.end(), 2);
-  return x.amin(axes, /*keepdim=*/true);
+  const int64_t dimension = x.dim() - 2;
+  Tensor at_border;
+  for (int64_t axis = 0; axis < dimension; ++axis) {
+    const int64_t n = x.size(2 + axis);
+    Tensor ends = at::zeros({n}, at::TensorOptions(at::kBool).device(x.device()));
+    ends[0].fill_(true);
+    ends[n - 1].fill_(true);
+    std::vector<int64_t> along(static_cast<size_t>(dimension), 1);
+    along[static_cast<size_t>(axis)] = n;
+    at_border = at_border.defined() ? at_border | ends.view(along) : ends.view(along);
+  }
+  const Tensor places = at_border.expand(x.sizes().slice(2)).flatten().nonzero().squeeze(1);
+  std::vector<int64_t> shape(static_cast<size_t>(x.dim()), 1);
+  shape[0] = x.size(0);
+  shape[1] = x.size(1);
+  return std::get<0>(x.flatten(2).index_select(2, places).median(2)).view(shape);
 }
 
-/// x (B, C, pixels...) with so many pixels of each channel's least value in the sample on each side of each axis.
+/// x (B, C, pixels...) with so many pixels of background on each side of each axis.
 Tensor surrounded(const Tensor& x, const std::vector<int64_t>& margins) {
   std::vector<int64_t> sides;  // of the last axis first
   for (auto m = margins.rbegin(); m != margins.rend(); ++m) {
@@ -143,7 +159,7 @@ void Net::build_decoder() {
 }
 
 Tensor Net::tokens_that_see(const Tensor& x) const {
-  Tensor seen = (x > background_of(x)).any(1, /*keepdim=*/true).to(at::kFloat);
+  Tensor seen = (x != background_of(x)).any(1, /*keepdim=*/true).to(at::kFloat);
   for (size_t s = 0; s < stages_.size(); ++s) {
     seen = reached_by_pool(stages_[s]->reached(seen), options.stages[s].pool, options.low_pass);
   }
