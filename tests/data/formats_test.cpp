@@ -47,20 +47,22 @@ class Formats : public ::testing::Test {
 
   /// By what a format holds: paths that `open_file` opens by it.
   std::map<std::string, std::vector<std::string>> examples() const {
-    return {{"point clouds", {folder_ / "cloud.ply", folder_ / "clouds.npz"}},
-            {"frames of atoms",
-             {fixtures + "molecules/ase.xyz", fixtures + "molecules/npz/md17.npz",
-              fixtures + "molecules/deepmd", fixtures + "molecules/qm9",
-              fixtures + "molecules/lmdb/ase.aselmdb", fixtures + "molecules/lmdb/folder"}},
-            {"particles", {folder_ / "nbody/train.safetensors"}},
-            {"rigid bodies", {fixtures + "rigid/tetrahedra.safetensors"}},
-            {"tensors", {fixtures + "points/two_graphs.safetensors"}},
-            {"volumes", {fixtures + "volumes/two.nii.gz"}},
-            {"shapes", {fixtures + "shapes/gzip.h5", fixtures + "shapes/tetrahedron.off"}},
-            {"poses", {fixtures + "poses/desk.tum.txt", fixtures + "poses/hall.euroc.csv"}},
-            {"CIFAR-10", {folder_ / "test_batch.bin"}},
-            {"digits", {folder_ / "digits.amat"}},
-            {"images", {fixtures + "images/colours.jpg", fixtures + "images/rgb_16.png"}}};
+    return {
+        {"point clouds", {folder_ / "cloud.ply", folder_ / "clouds.npz"}},
+        {"frames of atoms",
+         {fixtures + "molecules/ase.xyz", fixtures + "molecules/npz/md17.npz", fixtures + "molecules/deepmd",
+          fixtures + "molecules/qm9", fixtures + "molecules/lmdb/ase.aselmdb",
+          fixtures + "molecules/lmdb/folder"}},
+        {"particles", {folder_ / "nbody/train.safetensors"}},
+        {"rigid bodies", {fixtures + "rigid/tetrahedra.safetensors"}},
+        {"tensors", {fixtures + "points/two_graphs.safetensors"}},
+        {"volumes",
+         {fixtures + "volumes/two.nii.gz", fixtures + "volumes/small.mha", fixtures + "volumes/small.nrrd"}},
+        {"shapes", {fixtures + "shapes/gzip.h5", fixtures + "shapes/tetrahedron.off"}},
+        {"poses", {fixtures + "poses/desk.tum.txt", fixtures + "poses/hall.euroc.csv"}},
+        {"CIFAR-10", {folder_ / "test_batch.bin"}},
+        {"digits", {folder_ / "digits.amat"}},
+        {"images", {fixtures + "images/colours.jpg", fixtures + "images/rgb_16.png"}}};
   }
 
   Folder folder_;
