@@ -141,7 +141,7 @@ batch = 8
   EXPECT_EQ(averaged.find("samples")->number_or(0), 12);
   EXPECT_EQ(weyl_program("eval run task.classification.label_smoothing=0.1", place).code, 2);
   EXPECT_EQ(weyl_program("train net.toml --out again " + twelve, place).code, 0);
-  const Outcome refused = weyl_program("eval run --moved", trained());  // masks of photographs
+  const Outcome refused = weyl_program("eval run --moved", grids_test::trained());  // masks of photographs
   EXPECT_EQ(refused.code, 2);
   EXPECT_NE(refused.err.find("numbers of whole samples"), std::string::npos) << refused.err;
 }
