@@ -220,7 +220,8 @@ TEST(Classification, TestTimeTurnsMakeAnyModelInvariant) {
 TEST(Classification, AGridTurnsByQuarterTurnsAlonePointsByAnyNumber) {
   const ClassificationOptions twelve{.test_time_rotations = {.count = 12}};
   Schema schema = toy_schema(3, 1, "class", 3);
-  EXPECT_NO_THROW(Classification(twelve).interface(schema));  // where the set makes volumes anew: AveragesOverPlacements
+  EXPECT_NO_THROW(
+      Classification(twelve).interface(schema));  // where the set makes volumes anew: AveragesOverPlacements
   const ClassificationOptions drawn{.test_time_rotations = {.count = 12, .random = true}};
   EXPECT_THROW(Classification(drawn).interface(schema), ConfigError);
   EXPECT_THROW(Classification(twelve).interface(toy_schema(2, 1, "class", 3)), ConfigError);
