@@ -135,6 +135,12 @@ TEST(Crossval, RefusesAnotherConfigAndOtherFolders) {
   const Outcome folds = weyl_program("crossval net.toml --folds 4 --out cv", place());
   EXPECT_EQ(folds.code, 2) << folds.err;
   EXPECT_EQ(weyl_program("crossval net.toml --out lesions", place()).code, 2);
+  fs::create_directories(place() + "/planted");
+  fs::copy_file(place() + "/cv/crossval.toml", place() + "/planted/crossval.toml",
+                fs::copy_options::overwrite_existing);
+  fs::remove(place() + "/planted/crossval.json");
+  fs::create_symlink(place() + "/net.toml", place() + "/planted/crossval.json");
+  EXPECT_EQ(weyl_program("crossval net.toml --folds 3 --out planted", place()).code, 3);
   const Outcome many = weyl_program("crossval net.toml --folds 40 --out many", place());
   EXPECT_EQ(many.code, 2) << many.err;
 }

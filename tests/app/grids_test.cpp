@@ -115,9 +115,9 @@ steps = 2
 batch = 8
 )";
   ASSERT_EQ(weyl_program("data make solids --out solids train=30 test=12", place).code, 0);
-  const Outcome trained = weyl_program("train net.toml --out run", place);
-  ASSERT_EQ(trained.code, 0) << trained.err;
-  EXPECT_NE(trained.err.find("tokens of 12 cells along an axis"), std::string::npos) << trained.err;
+  const Outcome learned = weyl_program("train net.toml --out run", place);
+  ASSERT_EQ(learned.code, 0) << learned.err;
+  EXPECT_NE(learned.err.find("tokens of 12 cells along an axis"), std::string::npos) << learned.err;
   const Outcome plain = weyl_program("eval run --json", place);
   EXPECT_EQ(Json::parse(plain.out, "stdout").find("metrics")->find("accuracy_one_rotation"), nullptr);
   const Outcome moved = weyl_program("eval run --moved --json", place);

@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "weyl/algebra/finite/finite_group.h"
@@ -102,6 +103,9 @@ class Model : public Module {
   /// NaN where none does. (B, heads, cells along each axis) on the CPU, a tensor for each layer with attention in their order.
   /// Empty: the model has no attention over grids.
   virtual std::vector<Tensor> attention_maps(const Input& /*input*/) { return {}; }
+  /// What a net of stages knows of each sample after each of them, by its name: the lengths of features, each averaged over the
+  /// cells, (B, S) on the CPU. For nets whose lengths do not change when a sample is turned. Empty: other models.
+  virtual std::vector<std::pair<std::string, Tensor>> stage_lengths(const Input& /*input*/) { return {}; }
   /// The largest distance, in the unit of the positions, at which a node can change what is said of another: the cut-off
   /// times the number of times that nodes look at their neighbours. Empty: there is none, as where all nodes of a graph see
   /// one another. Models that have one take strains of single nodes (Points::strains).

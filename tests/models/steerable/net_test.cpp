@@ -110,6 +110,23 @@ TEST(SteerableNets, LeaveEmptyTokensOutOfAttention) {
   }
 }
 
+/// Of volumes that are normalised over their object the background stays 0, and the object's darker half lies below.
+TEST(SteerableNets, TakeForBackgroundWhatMostOfTheBorderIs) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  Options o = small();
+  o.stages = {{0, 4, 3, 1, 2}};
+  o.encoder.skip_empty = true;
+  Net net(o, images(2, Level::node));
+  net.train(false);
+  const Tensor bright = mostly_empty({1, 3, 16, 16}).values + 0.7;
+  ASSERT_EQ(bright[0][0][0][0].item<double>(), 0);
+  const auto left_out = [&](const Tensor& values) { return net.attention_maps(Grid{values}).at(0).eq(0); };
+  const Tensor of_bright = left_out(bright);
+  EXPECT_TRUE(of_bright.any().item<bool>());
+  EXPECT_TRUE(left_out(-bright).equal(of_bright));
+  EXPECT_TRUE(left_out(bright * (at::arange(16) % 2 * 2 - 1)).equal(of_bright));
+}
+
 /// What is far away does not matter to tokens that see something: a larger empty grid gives the same attention.
 TEST(SteerableNets, AttentionDoesNotDependOnHowMuchIsEmpty) {
   const BuildOn wide(at::kCPU, at::kDouble);

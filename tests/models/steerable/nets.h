@@ -120,6 +120,10 @@ inline std::vector<Case> cases() {
     o.stages = {{2, 4, 5, 2, 1, false}, {3, 4, 3, 1, 2}};
     o.low_pass = true;
   });
+  add("volumes, all degrees and a middle", 3, Level::graph, 8, [](Options& o) {
+    o.all_degrees = o.centre = true;
+    o.stages = {{2, 4, 5, 1, 2}};
+  });
   add("gated volumes, no attention", 3, Level::graph, 4, [](Options& o) {
     o.stages[0].activation = Activation::gated;
     o.norm = NormLaw::layer;

@@ -9,6 +9,7 @@
 
 #include "tests/models/steerable/turns.h"
 #include "weyl/core/check.h"
+#include "weyl/ops/steerable/conv.h"
 
 namespace weyl::steerable {
 namespace kernel_test {
@@ -43,6 +44,32 @@ TEST(SteerableKernels, CommuteWithQuarterTurns) {
       const Kernel kernel(in, {2, {2, 1, 3}}, with(profile, false, restricted));
       EXPECT_LT(equivariance_error(kernel), 1e-13);
     }
+  }
+}
+
+// All 19 couplings of degree 2 where 15 have filters up to degree 2; a middle of its own.
+TEST(SteerableKernels, MayHaveAllDegreesAndAMiddle) {
+  const SteerableType type{3, {1, 1, 1}}, plane{2, {1, 1, 1}};
+  for (const auto profile : {RingProfile::interpolated, RingProfile::gaussian, RingProfile::analytic}) {
+    KernelOptions options = with(profile, true);
+    options.rings.rings = 1;
+    options.rings.size = 7;
+    EXPECT_EQ(Kernel(type, type, options).weights(), 15);
+    options.all_degrees = true;
+    const Kernel all(type, type, options);
+    EXPECT_EQ(all.weights(), 19);
+    EXPECT_LT(equivariance_error(all, 9), 1e-13);
+    options.rings.centre = true;
+    const Kernel with_middle(type, type, options);
+    EXPECT_EQ(with_middle.weights(), 22);  // one from each irrep to itself
+    EXPECT_LT(equivariance_error(with_middle, 9), 1e-13);
+    ASSERT_NE(with_middle.plan(), nullptr);
+    EXPECT_EQ(with_middle.plan()->weights, 22);
+    const Kernel in_plane(plane, plane, options);
+    EXPECT_EQ(in_plane.weights(), 9 + 3);
+    EXPECT_LT(equivariance_error(in_plane), 1e-13);
+    options.rings.size = 4;  // the middle is a corner of eight pixels
+    EXPECT_LT(equivariance_error({{3, {1, 1}}, {3, {1, 1}}, options}, 6), 1e-13);
   }
 }
 

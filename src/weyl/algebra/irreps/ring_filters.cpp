@@ -165,9 +165,13 @@ std::vector<Sample> sphere(int64_t highest) {
 }
 
 RingFilters empty(int64_t components, int64_t dimension, const RingOptions& o) {
-  RingFilters f{components, o.rings, dimension == 2 ? o.size * o.size : o.size * o.size * o.size, {}, {}};
-  f.values.resize(static_cast<size_t>(components * o.rings * f.pixels));
-  f.kept.assign(static_cast<size_t>(components * o.rings), true);
+  RingFilters f{components,
+                o.rings + (o.centre ? 1 : 0),
+                dimension == 2 ? o.size * o.size : o.size * o.size * o.size,
+                {},
+                {}};
+  f.values.resize(static_cast<size_t>(components * f.rings * f.pixels));
+  f.kept.assign(static_cast<size_t>(components * f.rings), true);
   return f;
 }
 
@@ -190,7 +194,7 @@ void interpolate(const std::vector<Sample>& samples, int64_t dimension, const Ri
           for (int64_t z = 0; z < depth; ++z) {
             const double pixel = w[0][x] * w[1][y] * (dimension == 2 ? 1 : w[2][z]);
             for (int64_t c = 0; c < f.components && pixel != 0; ++c) {
-              f.values[(c * o.rings + ring) * f.pixels + (x * o.size + y) * depth + z] +=
+              f.values[(c * f.rings + ring) * f.pixels + (x * o.size + y) * depth + z] +=
                   scale * s.weight * pixel * s.harmonics[c];
             }
           }
@@ -219,7 +223,7 @@ void evaluate(const Harmonics& harmonics, int64_t scalar, int64_t dimension, con
     const std::vector<Complex> h = harmonics(p);
     for (int64_t c = 0; c < f.components; ++c) {
       for (int64_t ring = 0; ring < o.rings && (r > 0 || c == scalar); ++ring) {
-        f.values[(c * o.rings + ring) * f.pixels + pixel] = profile(r, ring) * h[c];
+        f.values[(c * f.rings + ring) * f.pixels + pixel] = profile(r, ring) * h[c];
       }
     }
   }
@@ -231,11 +235,37 @@ void cut(const RingOptions& o, int64_t dimension, const Order& order, RingFilter
   for (int64_t c = 0; o.cut && c < f.components; ++c) {
     for (int64_t ring = 0; ring < o.rings; ++ring) {
       if (!is_carried(o, dimension, ring, order(c))) {
-        f.kept[c * o.rings + ring] = false;
-        const auto begin = f.values.begin() + (c * o.rings + ring) * f.pixels;
+        f.kept[c * f.rings + ring] = false;
+        const auto begin = f.values.begin() + (c * f.rings + ring) * f.pixels;
         std::fill(begin, begin + f.pixels, Complex{});
       }
     }
+  }
+}
+
+/// The ring of radius zero: the pixels in the middle, one or 2^D of them, as component `scalar`.
+void add_centre(int64_t scalar, int64_t dimension, const RingOptions& o, RingFilters& f) {
+  if (!o.centre) {
+    return;
+  }
+  const auto values = [&](int64_t ring) { return f.values.begin() + (scalar * f.rings + ring) * f.pixels; };
+  std::vector<int64_t> middle;
+  for (int64_t pixel = 0; pixel < f.pixels; ++pixel) {
+    bool inside = true;
+    for (int64_t a = 0, rest = pixel; a < dimension; ++a, rest /= o.size) {
+      inside = inside && std::abs(2 * (rest % o.size) - (o.size - 1)) <= 1;
+    }
+    if (inside) {
+      middle.push_back(pixel);
+    }
+  }
+  double square = 0;  // of the first ring's filter
+  std::for_each(values(0), values(1), [&](const Complex& z) { square += std::norm(z); });
+  for (const int64_t pixel : middle) {
+    values(o.rings)[pixel] = std::sqrt(square / static_cast<double>(middle.size()));
+  }
+  for (int64_t c = 0; c < f.components; ++c) {
+    f.kept[c * f.rings + o.rings] = c == scalar;
   }
 }
 
@@ -262,6 +292,7 @@ RingFilters circular_filters(int64_t highest, const RingOptions& o) {
     };
     evaluate(harmonics, highest, 2, o, f);
   }
+  add_centre(highest, 2, o, f);
   cut(o, 2, [&](int64_t c) { return std::abs(c - highest); }, f);
   return f;
 }
@@ -274,6 +305,7 @@ RingFilters spherical_filters(int64_t highest, const RingOptions& o) {
   } else {
     evaluate([&](const std::array<double, 3>& p) { return scaled_harmonics(highest, p); }, 0, 3, o, f);
   }
+  add_centre(0, 3, o, f);
   cut(o, 3, [](int64_t c) { return static_cast<int64_t>(std::sqrt(static_cast<double>(c) + 0.5)); }, f);
   return f;
 }

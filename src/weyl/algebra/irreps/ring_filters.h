@@ -45,6 +45,8 @@ struct RingOptions {
   RingProfile profile = RingProfile::interpolated;
   int64_t spline = 1;  // degree of the interpolant, 0 (nearest) to 5, of splines through the pixels
   bool cut = true;     // drops what rings do not carry (is_carried)
+  /// One more ring, the last, of radius zero: what lies in the middle, of order 0 alone, as large as the first ring's filter.
+  bool centre = false;
   bool operator==(const RingOptions&) const = default;
 };
 
@@ -56,9 +58,9 @@ bool is_carried(const RingOptions& options, int64_t dimension, int64_t ring, int
 /// first axis slowest, the positions p - centre). They turn exactly under the quarter turns of the square,
 /// the 24 rotations of the cube, on any kernel.
 struct RingFilters {
-  int64_t components = 0, rings = 0, pixels = 0;
+  int64_t components = 0, rings = 0, pixels = 0;  // rings with that of radius zero
   std::vector<std::complex<double>> values;
-  std::vector<bool> kept;  // (components, rings): false where `cut` dropped the filter, whose values are zero
+  std::vector<bool> kept;  // (components, rings): false where a filter is dropped, whose values are zero
 
   std::complex<double> operator()(int64_t component, int64_t ring, int64_t pixel) const {
     return values[(component * rings + ring) * pixels + pixel];

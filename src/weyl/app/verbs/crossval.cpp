@@ -24,6 +24,8 @@
 #include "weyl/core/text_number.h"
 #include "weyl/predict/subject.h"
 #include "weyl/study/sweep/record.h"
+#include "weyl/train/run/fingerprint.h"
+#include "weyl/train/run/run_data.h"
 #include "weyl/train/run/run_folder.h"
 
 namespace weyl {
@@ -53,9 +55,14 @@ std::string record_of(Recipe recipe) {
 }
 
 /// Makes the folder, or finds it as an earlier call has made it. ConfigError: it is of something else, or of another config.
-void begin_or_go_on(const std::string& folder, const std::string& record) {
+void begin_or_go_on(const std::string& folder, const std::string& record, int64_t folds) {
   const std::string path = folder + record_name;
-  require_plain(path, Plain::file, writer);
+  for (const char* name : {record_name, "/cases.csv", "/crossval.json"}) {
+    require_plain(folder + name, Plain::file, writer);
+  }
+  for (int64_t fold = 0; fold < folds; ++fold) {
+    require_plain(run_of_fold(folder, fold), Plain::folder, writer);
+  }
   constexpr size_t largest = size_t{4} << 20;
   const FileContents kept = read_file(path, largest);
   if (kept.error == ENOENT || (kept.fault.empty() && kept.text.empty())) {
@@ -108,6 +115,12 @@ Evaluation measured(const CrossvalCommand& command, const std::string& run, std:
   const FilePredictor predictor(run, predictor_options(machine), systems);
   take_threads_for(machine, predictor, predictor.options().batch);
   const auto data = open_data(predictor.subject().recipe, "", "valid", Keep::on_disk, {}, predictor.task());
+  const TrainingSamples seen = training_samples_in(*data, fingerprint_of_run(run));
+  warn_if_any(seen.count == 0 ? ""
+                              : text(run, ": has learned from ", seen.exact ? "" : "about ", seen.count,
+                                     " of the ", data->size(),
+                                     " samples that it is measured on: samples are there twice, or the "
+                                     "data have changed since it was trained"));
   Progress progress("eval " + run, data->size(), Progress::style_for_stderr(command.output.quiet));
   Evaluation evaluation =
       predictor.evaluate(data, "the valid split of " + run,
@@ -197,12 +210,12 @@ Json json_of(const std::string& out, const std::vector<Fold>& folds, const Metri
 
 }  // namespace
 
-std::vector<std::string> runs_of_folds(const std::string& path) {
+std::vector<std::string> runs_of_folds(const std::string& path, const Systems& systems) {
   std::error_code error;
   if (!fs::is_regular_file(path + record_name, error)) {
     return {path};
   }
-  const Recipe recipe = read_recipe(path + record_name);
+  const Recipe recipe = read_recipe(path + record_name, {}, options_of(systems));
   std::vector<std::string> runs;
   for (int64_t fold = 0; fold < recipe.data.folds; ++fold) {
     const std::string run = run_of_fold(path, fold);
@@ -222,7 +235,7 @@ int run(const CrossvalCommand& command, const Systems& systems) {
   const int64_t count = command.folds.value_or(recipe.data.folds > 0 ? recipe.data.folds : usual_folds);
   recipe = read_recipe(command.config.path, overrides_of(command, count, 0), known);
   check_trainable(recipe);
-  begin_or_go_on(command.out, record_of(std::move(recipe)));
+  begin_or_go_on(command.out, record_of(std::move(recipe)), count);
   for (int64_t fold = 0; fold < count; ++fold) {
     if (!train_fold(command, count, fold, systems)) {
       say(text("fold ", fold, " of ", count, " is saved; the same command goes on"));

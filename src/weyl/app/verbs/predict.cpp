@@ -62,10 +62,10 @@ std::vector<std::string> models_of(const PredictCommand& command) {
 }
 
 /// The folder of a cross-validation stands for its runs.
-PredictCommand with_folds(PredictCommand command) {
+PredictCommand with_folds(PredictCommand command, const Systems& systems) {
   std::vector<std::string> models;
   for (const std::string& model : models_of(command)) {
-    std::ranges::copy(runs_of_folds(model), std::back_inserter(models));
+    std::ranges::copy(runs_of_folds(model, systems), std::back_inserter(models));
   }
   command.model = models.front();
   command.others.assign(models.begin() + 1, models.end());
@@ -221,7 +221,7 @@ double peak_mb() {
 }  // namespace
 
 int run(const PredictCommand& given, const Systems& systems) {
-  const PredictCommand command = with_folds(given);
+  const PredictCommand command = with_folds(given, systems);
   const auto start = std::chrono::steady_clock::now();
   const Overwrite overwrite(command.force, inputs_of(command));
   check_output(command, overwrite);

@@ -44,8 +44,8 @@ void fields(Fields& f, EncoderOptions& o) {
     "authors' code in space)");
   f("positions", o.positions, "positional vectors of keys and values");
   f("skip_empty", o.skip_empty,
-    "tokens that see nothing but background neither attend nor are attended to. Background is each channel's least value "
-    "in the sample (as for `margin`), and a token sees all cells that the stages make it from");
+    "tokens that see nothing but background neither attend nor are attended to. Background is as for `margin`, and a token "
+    "sees all cells that the stages make it from");
 }
 
 void fields(Fields& f, HeadOptions& o) {
@@ -75,8 +75,8 @@ void fields(Fields& f, Options& o) {
     "empty: the same",
     {1, 1e5});
   f("margin", o.margin,
-    "cells of background around the input, on each side, so that tokens cover all of it: each channel's least value in "
-    "the sample. By default as many as convolutions without padding (same = false) cut away, and so many more that "
+    "cells of background around the input, on each side, so that tokens cover all of it: in each channel the median of "
+    "the cells at the border of the sample. By default as many as convolutions without padding (same = false) cut away, and so many more that "
     "turns of the grid stay exact; 0: none, what lies at the border is hardly seen",
     {0, 4096});
   f("low_pass", o.low_pass,
@@ -90,6 +90,9 @@ void fields(Fields& f, Options& o) {
   f("coupling", o.coupling, "images: filter orders m - m1, or the authors' forms");
   f("restricted", o.restricted,
     "fewer weights: the same for all input orders (images), for all filter degrees (volumes)");
+  f("all_degrees", o.all_degrees,
+    "volumes: filters of every degree that joins two irreps, up to the sum of theirs; false: up to `degree`");
+  f("centre", o.centre, "a ring of radius zero more: the middle of a kernel by itself, of order 0");
   f("norm", o.norm,
     "after convolutions: to length one over all irreps of a channel (joint) or each (irrep), by the root "
     "mean square over all channels (layer), by running mean squares (batch), or none");
@@ -117,8 +120,9 @@ SteerableType type_of(const Options& options, int64_t dimension, int64_t channel
 }
 
 RingOptions rings_of(const Options& options, int64_t kernel) {
-  return {kernel, options.rings > 0 ? options.rings : std::max<int64_t>(1, kernel / 2), options.profile,
-          options.spline, options.cut};
+  return {kernel,          options.rings > 0 ? options.rings : std::max<int64_t>(1, kernel / 2),
+          options.profile, options.spline,
+          options.cut,     options.centre};
 }
 
 void check(const Options& options, int64_t dimension, bool segmentation) {
@@ -127,6 +131,11 @@ void check(const Options& options, int64_t dimension, bool segmentation) {
                            static_cast<int64_t>(options.ratio.size()) == options.degree + 1,
                        "model.steerable.ratio: must have a number for each of the ", options.degree + 1,
                        " degrees, got ", options.ratio.size());
+  require<ConfigError>(
+      dimension == 2 || !options.all_degrees || options.degree <= 8,
+      "model.steerable.all_degrees: needs filters up to twice model.steerable.degree, of which there are "
+      "16; the degree must be at most 8, got ",
+      options.degree);
   const bool alike =
       dimension == 2 || std::all_of(options.ratio.begin(), options.ratio.end(),
                                     [&](int64_t part) { return part == options.ratio.front(); });
@@ -230,6 +239,7 @@ void require_effects(const Options& o, const Interface* interface) {
       {"coupling", plane, without_plane},
       {"degree", space, without_space},
       {"ratio", space, without_space},
+      {"all_degrees", space, without_space},
       {"spline", o.profile == RingProfile::interpolated, "with another profile than \"interpolated\""},
       {"bias_init", lengths, "where no activation is relu or gelu"},
       {"attention", blocks, without_blocks},

@@ -89,6 +89,7 @@ struct Options {
   RingProfile profile = RingProfile::interpolated;
   OrderCoupling coupling = OrderCoupling::exact;
   bool restricted = false;
+  bool all_degrees = false, centre = false;  // of filters
   NormLaw norm = NormLaw::batch;
   double bias_init = 0;
   bool attention = true;

@@ -25,7 +25,7 @@ std::shared_ptr<Layer> make_norm(NormLaw law, const SteerableType& type) {
 std::shared_ptr<Conv> make_conv(const Options& options, const SteerableType& in, const SteerableType& out,
                                 int64_t kernel, int64_t stride, bool same) {
   ConvOptions o;
-  o.kernel = {rings_of(options, kernel), options.coupling, options.restricted};
+  o.kernel = {rings_of(options, kernel), options.coupling, options.restricted, options.all_degrees};
   o.stride = stride;
   o.same = same;
   return std::make_shared<Conv>(in, out, o);

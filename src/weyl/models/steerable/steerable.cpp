@@ -1,20 +1,22 @@
 #include "weyl/models/steerable/steerable.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/amin.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/median.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <tuple>
 
 #include "weyl/core/check.h"
 #include "weyl/models/steerable/layers.h"
+#include "weyl/ops/steerable/irrep_norms.h"
 
 namespace weyl::steerable {
 namespace {
@@ -32,14 +34,29 @@ Tensor concatenated(const Tensor& a, const Tensor& b, const SteerableType& type)
   return at::cat(parts, 2).flatten(1, 2);
 }
 
-/// Each channel's least value in the sample, of x (B, C, pixels...): (B, C, 1, ...).
+/// What most of the sample's border is in each channel, the median of the pixels there, of x (B, C, pixels...): (B, C, 1, ...).
+/// The least value would not do: of volumes that are normalised over their object the background stays 0, and the object's
+/// darker half lies below.
 Tensor background_of(const Tensor& x) {
-  std::vector<int64_t> axes(static_cast<size_t>(x.dim() - 2));
-  std::iota(axes.begin(), axes.end(), 2);
-  return x.amin(axes, /*keepdim=*/true);
+  const int64_t dimension = x.dim() - 2;
+  Tensor at_border;
+  for (int64_t axis = 0; axis < dimension; ++axis) {
+    const int64_t n = x.size(2 + axis);
+    Tensor ends = at::zeros({n}, at::TensorOptions(at::kBool).device(x.device()));
+    ends[0].fill_(true);
+    ends[n - 1].fill_(true);
+    std::vector<int64_t> along(static_cast<size_t>(dimension), 1);
+    along[static_cast<size_t>(axis)] = n;
+    at_border = at_border.defined() ? at_border | ends.view(along) : ends.view(along);
+  }
+  const Tensor places = at_border.expand(x.sizes().slice(2)).flatten().nonzero().squeeze(1);
+  std::vector<int64_t> shape(static_cast<size_t>(x.dim()), 1);
+  shape[0] = x.size(0);
+  shape[1] = x.size(1);
+  return std::get<0>(x.flatten(2).index_select(2, places).median(2)).view(shape);
 }
 
-/// x (B, C, pixels...) with so many pixels of each channel's least value in the sample on each side of each axis.
+/// x (B, C, pixels...) with so many pixels of background on each side of each axis.
 Tensor surrounded(const Tensor& x, const std::vector<int64_t>& margins) {
   std::vector<int64_t> sides;  // of the last axis first
   for (auto m = margins.rbegin(); m != margins.rend(); ++m) {
@@ -142,14 +159,14 @@ void Net::build_decoder() {
 }
 
 Tensor Net::tokens_that_see(const Tensor& x) const {
-  Tensor seen = (x > background_of(x)).any(1, /*keepdim=*/true).to(at::kFloat);
+  Tensor seen = (x != background_of(x)).any(1, /*keepdim=*/true).to(at::kFloat);
   for (size_t s = 0; s < stages_.size(); ++s) {
     seen = reached_by_pool(stages_[s]->reached(seen), options.stages[s].pool, options.low_pass);
   }
   return seen.squeeze(1) > 0;
 }
 
-Net::Stem Net::stem(const Grid& grid) const {
+Net::Stem Net::stem(const Grid& grid, const Look& look) const {
   const at::IntArrayRef pixels = grid.values.sizes().slice(2);
   const int64_t least = smallest_side(grid_layers(options, segmentation_));
   Stem stem;
@@ -164,10 +181,16 @@ Net::Stem Net::stem(const Grid& grid) const {
   stem.tokens = at::cat({x, at::zeros_like(x)}, 1);
   for (size_t s = 0; s < stages_.size(); ++s) {
     stem.tokens = (*stages_[s])(stem.tokens);
+    if (look) {
+      look(text("stage_", s + 1), stem.tokens, type_of_stage(s));
+    }
     if (segmentation_) {
       stem.skips.push_back(stem.tokens);
     }
     stem.tokens = average_pool(stem.tokens, options.stages[s].pool, options.low_pass);
+    if (look && options.stages[s].pool > 1) {
+      look(text("pool_", s + 1), stem.tokens, type_of_stage(s));
+    }
   }
   return stem;
 }
@@ -196,6 +219,18 @@ std::vector<Tensor> Net::attention_maps(const Input& input) {
     }
   }
   return maps;
+}
+
+std::vector<std::pair<std::string, Tensor>> Net::stage_lengths(const Input& input) {
+  std::vector<std::pair<std::string, Tensor>> lengths;
+  const auto keep = [&](const std::string& name, const Tensor& x, const SteerableType& type) {
+    lengths.emplace_back(name, irrep_squares(x, type).sqrt().flatten(2).mean(2).detach().to(at::kCPU));
+  };
+  const Stem of = stem(std::get<Grid>(input), keep);
+  if (encoder_) {
+    keep("encoder", (*encoder_)(of.tokens, of.seeing), type_of_stage(stages_.size() - 1));
+  }
+  return lengths;
 }
 
 Named Net::forward(const Grid& grid) {

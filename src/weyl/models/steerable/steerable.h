@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "weyl/models/model.h"
 #include "weyl/models/steerable/encoder.h"
 #include "weyl/models/steerable/geometry.h"
@@ -28,6 +30,7 @@ class Net : public GridModel {
   /// How many tokens attend, and to how many pairs of them that comes.
   std::vector<std::string> facts() const override;
   std::vector<Tensor> attention_maps(const Input& input) override;
+  std::vector<std::pair<std::string, Tensor>> stage_lengths(const Input& input) override;
   /// Tokens that do not stand over all of the input.
   std::vector<std::string> warnings(std::string_view differentiated_by) const override;
   /// What keeps inputs of this shape (of one spacing) from turning exactly (geometry.h).
@@ -44,7 +47,9 @@ class Net : public GridModel {
     std::vector<Tensor> skips;  // of segmentation: each stage before its pool
     std::vector<int64_t> margins, sizes;  // of each axis: cells around the input, and all cells
   };
-  Stem stem(const Grid& grid) const;
+  /// `look`, where given, sees the features after each stage and pool.
+  using Look = std::function<void(const std::string& name, const Tensor& x, const SteerableType& type)>;
+  Stem stem(const Grid& grid, const Look& look = {}) const;
   Symmetry claims(std::span<const int64_t> pixels, std::span<const double> spacing) const;
   SteerableType type_of_stage(size_t s) const;
   SteerableType outputs_of_last_convolution() const;

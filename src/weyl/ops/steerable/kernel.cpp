@@ -70,6 +70,11 @@ Basis written_out(const std::vector<std::vector<Product>>& paths, const RingFilt
 
 }  // namespace
 
+int64_t highest_filter(const SteerableType& in, const SteerableType& out, const KernelOptions& options) {
+  return in.dimension == 3 && options.all_degrees ? in.irreps() + out.irreps() - 2
+                                                  : std::max(in.irreps(), out.irreps()) - 1;
+}
+
 Kernel::Kernel(SteerableType input, SteerableType output, const KernelOptions& options)
     : in(std::move(input)), out(std::move(output)), options_(options) {
   require(in.dimension == out.dimension && (in.dimension == 2 || in.dimension == 3),
@@ -82,7 +87,7 @@ Kernel::Kernel(SteerableType input, SteerableType output, const KernelOptions& o
                                  [&](int64_t c) { return c == in.channels.front(); });
   require(!plane || !options.restricted || alike,
           "SteerableKernel: restricted weights need the same channels in every order of the input");
-  const int64_t highest = std::max(in.irreps(), out.irreps()) - 1;
+  const int64_t highest = highest_filter(in, out, options);
   filters_ = plane ? circular_filters(highest, options.rings) : spherical_filters(highest, options.rings);
   for (int64_t l = 0; l < out.irreps(); ++l) {
     for (int64_t l1 = 0; l1 < in.irreps(); ++l1) {
@@ -240,7 +245,7 @@ Paths in_space(int64_t highest, bool restricted, const RingFilters& f, int64_t l
 
 Paths couplings_of(const SteerableType& in, const SteerableType& out, const KernelOptions& options,
                    const RingFilters& filters, int64_t l, int64_t l1) {
-  const int64_t highest = std::max(in.irreps(), out.irreps()) - 1;
+  const int64_t highest = highest_filter(in, out, options);
   return in.dimension == 2 ? in_the_plane(in, highest, options, filters, l, l1)
                            : in_space(highest, options.restricted, filters, l, l1);
 }

@@ -21,7 +21,12 @@ struct KernelOptions {
   OrderCoupling coupling = OrderCoupling::exact;  // in the plane
   bool restricted = false;  // fewer weights: in the plane they do not depend on the input's order, in space
                             // not on the filter's degree
+  /// In space: filters of all degrees that join two irreps, up to the sum of theirs, not only to the highest of both types.
+  bool all_degrees = false;
 };
+
+/// The highest order or degree of the filters between two types.
+int64_t highest_filter(const SteerableType& in, const SteerableType& out, const KernelOptions& options);
 
 struct Plan;
 

@@ -1,11 +1,13 @@
 #include "weyl/study/audit/placements.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/cat.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <numbers>
 
 #include "weyl/carriers/batch.h"
@@ -104,14 +106,13 @@ Breakdown measured_when_placed(const Predictor& predictor, const std::shared_ptr
     ways.push_back(w);
   }
   Breakdown table{.by = "placement", .rows = {}};
-  Tensor as_it_is;
-  double spread = 0;
+  std::map<std::string, Tensor> as_it_is;
   const std::vector<Row> all = rows();
   for (size_t k = 0; k < all.size(); ++k) {
     const auto placed = std::make_shared<PlacedSamples>(
         data, [&](int64_t i) { return all[k].of(ways[static_cast<size_t>(i)]); });
     const auto meter = predictor.task()->meter(predictor.interface());
-    std::vector<Tensor> said;
+    std::map<std::string, std::vector<Tensor>> said;
     PredictorCalls part = calls;
     if (calls.progress) {
       part.progress = [&](int64_t done) {
@@ -121,22 +122,28 @@ Breakdown measured_when_placed(const Predictor& predictor, const std::shared_ptr
     predictor.each(
         placed, where,
         [&](const Batch& batch) {
+          const at::NoGradGuard no_grad;
           const Named predictions = predictor(batch);
           meter->add(batch, predictions);
           std::vector<Tensor> of_batch;
           for (const Quantity& q : outputs) {
             of_batch.push_back(predictions.at(q.name).detach().to(at::kCPU, at::kDouble));
           }
-          said.push_back(at::cat(of_batch, 1));
+          said["logits"].push_back(at::cat(of_batch, 1));
+          Model& model = predictor.model();
+          for (const auto& [name, lengths] :
+               model.stage_lengths(to(batch, model.device(), model.dtype()).input)) {
+            said[name].push_back(lengths.to(at::kDouble));
+          }
         },
         part);
-    const Tensor now = at::cat(said);
-    if (k == 0) {
-      as_it_is = now;
-      spread = quadratic_mean(now - now.mean(0, true));
-    }
     Metrics metrics = meter->values();
-    metrics["change_of_logits"] = {spread > 0 ? quadratic_mean(now - as_it_is) / spread : 0, ""};
+    for (const auto& [name, batches] : said) {
+      const Tensor now = at::cat(batches);
+      const Tensor& then = as_it_is.try_emplace(name, now).first->second;
+      const double spread = quadratic_mean(then - then.mean(0, true));
+      metrics["change_of_" + name] = {spread > 0 ? quadratic_mean(now - then) / spread : 0, ""};
+    }
     table.rows.emplace_back(all[k].name, std::move(metrics));
   }
   return table;

@@ -145,8 +145,7 @@ void Trainer::begin() {
   loader_.start(state_.epoch, state_.batch);
   if (best_) {
     // One sample, to fail before the first step if validation would.
-    const int64_t first[] = {0};
-    const auto one = std::make_shared<InMemory>(data_.valid->batch(first), data_.valid->schema());
+    const auto one = std::make_shared<Subset>(data_.valid, std::vector<int64_t>{0}, data_.valid->schema());
     const StopRequestWatch::Section section(*watch_);
     evaluate(*saved_.model, *saved_.task, one, evaluate_options(options_, "validation data"));
   }
