@@ -8,6 +8,7 @@
 #include "weyl/data/format_words.h"
 #include "weyl/data/formats.h"
 #include "weyl/data/images/image_set.h"
+#include "weyl/data/volumes/decathlon.h"
 
 namespace weyl {
 namespace {
@@ -88,11 +89,16 @@ std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOpti
     return data != nullptr;
   });
   if (data == nullptr && fs::is_directory(path)) {
-    const Splits splits = open_splits(all_of(options, path), interface, keep);
+    const DataOptions all = all_of(options, path);
     if (by_options != nullptr) {
       *by_options = true;
     }
-    data = splits.test ? splits.test : splits.valid ? splits.valid : splits.train;
+    if (const auto* volumes = std::get_if<DecathlonDataOptions>(&all.set)) {
+      data = open_whole(*volumes);
+    } else {
+      const Splits splits = open_splits(all, interface, keep);
+      data = splits.test ? splits.test : splits.valid ? splits.valid : splits.train;
+    }
   }
   if (data == nullptr) {
     const std::string advice = advice_for(path);

@@ -98,6 +98,9 @@ DataOptions all_of(DataOptions options, const std::string& path) {
         if constexpr (requires { o.held_out; }) {
           o.held_out.clear();
         }
+        if constexpr (requires { o.prepared; }) {
+          o.prepared.clear();  // which is of the set's own cases
+        }
       },
       options.set);
   options.folds = options.fold = 0;

@@ -11,6 +11,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/own_folder.h"
 #include "weyl/core/quote.h"
+#include "weyl/data/base/files_below.h"
 #include "weyl/data/images/prediction.h"
 #include "weyl/train/run/journal.h"
 

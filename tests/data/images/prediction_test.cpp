@@ -5,6 +5,7 @@
 
 #include "tests/data/folder.h"
 #include "weyl/core/check.h"
+#include "weyl/data/base/files_below.h"
 #include "weyl/data/images/image.h"
 #include "weyl/data/volumes/volume_tensor.h"
 

@@ -9,6 +9,7 @@
 
 #include "tests/data/folder.h"
 #include "weyl/core/check.h"
+#include "weyl/data/open.h"
 #include "weyl/data/volumes/decathlon.h"
 #include "weyl/data/volumes/intensities.h"
 #include "weyl/data/volumes/nifti.h"
@@ -93,11 +94,43 @@ TEST(Intensities, OfCtAreThoseOfTheTrainingCasesForeground) {
               values(*open_volume_files(folder / "set/imagesTr", options("")), 0);
             }).find("data.decathlon.intensities"),
             std::string::npos);
-  given.intensities = {{0, 100, 50, 10}, {0, 1, 0, 1}};
+  given.normalise_over = VoxelsCounted::nonzero;
   EXPECT_NE(message_of<ConfigError>([&] {
               open_set(given);
-            }).find("channel 2 is not normalised over the foreground"),
+            }).find("channel 1 is not normalised over the foreground"),
             std::string::npos);
+  given.intensities = {{0, 100, 50, 10}};
+  given.modalities = 0;
+  EXPECT_NE(message_of<ConfigError>([&] {
+              open_set(given);
+            }).find("intensities must be a list for each of the 2 channels, got 1"),
+            std::string::npos);
+}
+
+TEST(Intensities, OfAModelDecideWhereNobodyNamesTheChannels) {
+  const Folder folder;
+  make_set(folder / "set");
+  const DecathlonDataOptions o = options(folder / "set");
+  const Splits splits = open_set(o);
+  const DecathlonDataOptions model = as_opened(o, *splits.train);
+  fs::copy(folder / "set/imagesTr", folder / "bare");
+  const auto bare = open_volume_files(folder / "bare", model);
+  ASSERT_EQ(bare->size(), 3);
+  for (int64_t i = 0; i < 3; ++i) {
+    const bool valid = bare->name(i) == splits.valid->name(0);
+    const int64_t place = !valid && bare->name(i) == splits.train->name(1) ? 1 : 0;
+    EXPECT_TRUE(at::equal(values(*bare, i), values(valid ? *splits.valid : *splits.train, place))) << i;
+  }
+  // And that there are none, beside an index that calls a channel CT.
+  make_set(folder / "mr");
+  std::ofstream(folder / "mr/dataset.json")
+      << R"({"channel_names": {"0": "T1", "1": "T2"}, "labels": {"background": 0, "organ": 1}, "file_ending": ".nii"})";
+  DecathlonDataOptions other = options(folder / "mr");
+  other = as_opened(other, *open_set(other).train);
+  DecathlonDataOptions nonzero = options("");
+  nonzero.normalise_over = VoxelsCounted::nonzero;
+  EXPECT_TRUE(at::equal(values(*open_volume_files(folder / "set/imagesTr", other), 0),
+                        values(*open_volume_files(folder / "set/imagesTr", nonzero), 0)));
 }
 
 TEST(Intensities, OfAllFoldsAreTheSame) {
@@ -106,6 +139,12 @@ TEST(Intensities, OfAllFoldsAreTheSame) {
   const DecathlonDataOptions o = options(folder / "set");
   const auto of = [&](int64_t fold) { return as_opened(o, *open_set(o, {3, fold}).train); };
   EXPECT_EQ(differently_read(of(0), of(2)), "");
+  std::ofstream(folder / "set/splits_final.json")  // whose folds are of other cases each
+      << R"([{"train": ["case_0"], "val": ["case_1"]}, {"train": ["case_1"], "val": ["case_2"]}])";
+  EXPECT_EQ(
+      differently_read(as_opened(o, *open_set(o, {2, 0}).train), as_opened(o, *open_set(o, {2, 1}).train)),
+      "");
+  fs::remove(folder / "set/splits_final.json");
   EXPECT_NE(of(0).intensities, as_opened(o, *open_set(o).train).intensities);
   EXPECT_EQ(differently_read(of(0), as_opened(o, *open_set(o).train)), "intensities");
   DecathlonDataOptions other = of(0);
@@ -165,7 +204,7 @@ TEST(PreparedVolumes, AreTakenAgainAndMadeAnewWhereTheyDoNotFit) {
   };
   same();
   const auto kept = files();
-  EXPECT_EQ(kept.size(), 2u);
+  EXPECT_EQ(kept.size(), 3u);  // of the validation case its box
   const auto time = fs::last_write_time(kept[0]);
   same();
   EXPECT_EQ(fs::last_write_time(kept[0]), time);
@@ -178,12 +217,34 @@ TEST(PreparedVolumes, AreTakenAgainAndMadeAnewWhereTheyDoNotFit) {
   // Other options, and a changed file, are other volumes.
   o.interpolation = Interpolation::cubic;
   values(*open_set(o).train, 0);
-  EXPECT_EQ(files().size(), 4u);  // the intensities of CT look at both training cases
+  EXPECT_EQ(files().size(), 6u);
   o.interpolation = Interpolation::linear;
   const std::string image = open_set(o).train->source(0);
   fs::last_write_time(image, fs::last_write_time(image) + std::chrono::seconds(5));
   values(*open_set(o).train, 0);
-  EXPECT_EQ(files().size(), 5u);
+  EXPECT_EQ(files().size(), 7u);
+}
+
+TEST(PreparedVolumes, AreOfTheSetAloneAndNeverAFault) {
+  const Folder folder;
+  make_set(folder / "set");
+  DecathlonDataOptions o = options(folder / "set");
+  const Splits plain = open_set(o);
+  EXPECT_TRUE(plain.train->schema().warnings.empty());
+  std::ofstream(folder / "file") << "no folder";
+  o.prepared = folder / "file";
+  const Splits splits = open_set(o);
+  EXPECT_TRUE(at::equal(values(*splits.valid, 0), values(*plain.valid, 0)));
+  ASSERT_EQ(splits.train->schema().warnings.size(), 1u);
+  EXPECT_TRUE(splits.train->schema().warnings[0].starts_with(
+      "data.decathlon.prepared keeps nothing, volumes are prepared each time: " + (folder / "file")))
+      << splits.train->schema().warnings[0];
+  // Volumes of others are not kept.
+  o = as_opened(o, *splits.train);
+  o.prepared = folder / "kept";
+  values(*open_volume_files(folder / "set/imagesTr", o), 0);
+  values(*open_file(folder / "set", DataOptions{o}), 0);
+  EXPECT_FALSE(fs::exists(folder / "kept"));
 }
 
 }  // namespace intensities_test

@@ -11,6 +11,8 @@
 #include "tests/data/folder.h"
 #include "weyl/carriers/dataset_facts.h"
 #include "weyl/core/check.h"
+#include "weyl/data/base/inspection.h"
+#include "weyl/data/inspect.h"
 #include "weyl/data/open.h"
 #include "weyl/data/volumes/decathlon.h"
 #include "weyl/data/volumes/nifti.h"
@@ -134,6 +136,84 @@ TEST(VolumeLayouts, PredictionsHaveTheNumbersOfTheFiles) {
   EXPECT_EQ(files->as_in_file(1, {classes, shares}).classes.max().item<int64_t>(), 4);
   EXPECT_EQ(names_of_cases(open_file(folder / "set/imagesTs", DataOptions{raw("", 2, 4)})),
             (Names{"x", "y"}));
+}
+
+TEST(VolumeLayouts, AModelWritesItsOwnNumbers) {
+  const Folder folder;
+  constexpr const char* index = R"({"channel_names": {"0": "CT", "1": "PET"}, "file_ending": ".nii.gz",
+    "labels": {"background": 0, "a": 1, "b": 2}})";
+  make_nnunet(folder / "own", index);
+  const auto model = as_opened(raw(folder / "own", 2, 3), *open_set(raw(folder / "own", 2, 3)).train);
+  EXPECT_EQ(model.labels, (std::vector<int64_t>{0, 1, 2}));
+  std::string other = index;
+  other.replace(other.find("\"a\": 1, \"b\": 2"), 14, "\"a\": 5, \"b\": 9");
+  make_nnunet(folder / "other", other);
+  const auto files = open_volume_files(folder / "other/imagesTs", model);
+  const Tensor classes = at::full({4, 3, 2}, 2, at::kLong), shares = at::ones({3, 4, 3, 2});
+  EXPECT_EQ(files->as_in_file(0, {classes, shares}).classes.max().item<int64_t>(), 2);
+  EXPECT_EQ(open_volume_files(folder / "other/imagesTs", raw("", 2, 3))
+                ->as_in_file(0, {classes, shares})
+                .classes.max()
+                .item<int64_t>(),
+            9);
+}
+
+TEST(VolumeLayouts, PredictionsAreOfLabelledAndOtherCases) {
+  const Folder folder;
+  make_nnunet(folder / "set");
+  EXPECT_TRUE(open_set(raw(folder / "set", 2, 4)).train->schema().warnings.empty());
+  write_mask(folder / "set/labelsTs/x.nii.gz", {1});
+  const auto all = open_file(folder / "set", DataOptions{raw("", 2, 4)});
+  EXPECT_EQ(names_of_cases(all), (Names{"case_0", "case_1", "case_2", "case_3", "case_4", "x", "y"}));
+  EXPECT_TRUE(all->schema().labels.empty());
+  EXPECT_TRUE(all->batch(std::vector<int64_t>{0}).labels.empty());
+  EXPECT_EQ(
+      open_set(raw(folder / "set", 2, 4)).train->schema().warnings,
+      Names{(folder / "set") + ": 1 of 2 test cases have no mask and are left out; predict takes them, too"});
+}
+
+TEST(VolumeLayouts, InspectionCountsClassesByTheirNumbers) {
+  const Folder folder;
+  for (const std::string name : {"a", "b", "c"}) {
+    write_image(folder / ("set/images/" + name + ".nii.gz"), 5);
+    write_mask(folder / ("set/masks/" + name + ".nii.gz"), {2, 0, 2, 7});
+  }
+  const Inspection found = inspect(*open_for_inspection(folder / "set").at(0).second);
+  ASSERT_TRUE(found.volumes.has_value());
+  EXPECT_EQ(found.volumes->numbers, (std::vector<int64_t>{0, 2, 7}));
+  EXPECT_EQ(found.volumes->each.at(0).class_cells, (std::vector<int64_t>{21, 2, 1}));
+}
+
+TEST(VolumeLayouts, FilesOfOneChannelAreCalledAsTheirCases) {
+  const Folder folder;
+  write_image(folder / "loose/c0_0000.nii", 1);
+  write_image(folder / "loose/c1_0000.nii", 1);
+  EXPECT_EQ(names_of_cases(open_volume_files(folder / "loose", raw("", 1, 2))), (Names{"c0", "c1"}));
+  write_image(folder / "loose/c2.nii", 1);  // then it is no number of a channel
+  EXPECT_EQ(names_of_cases(open_volume_files(folder / "loose", raw("", 1, 2))), (Names{"", "", ""}));
+}
+
+TEST(VolumeLayouts, MasksAreHeldToTheirImageInAnyUnit) {
+  const Folder folder;
+  const auto write = [](const std::string& path, double spacing, double begin, int32_t unit) {
+    NiftiHeader header{.type = ElementType::u8, .shape = {4, 3, 2}};
+    header.geometry.xyzt_units = unit;
+    header.geometry.sform_code = 1;
+    header.geometry.srow = {spacing, 0, 0, begin, 0, spacing, 0, 0, 0, 0, spacing, 0};
+    std::ranges::fill_n(header.geometry.pixdim.begin() + 1, 3, spacing);
+    fs::create_directories(fs::path(path).parent_path());
+    write_nifti(path, header, std::vector<std::byte>(24));
+  };
+  const auto refusal = [&] { return message_of<DataError>([&] { open_set(raw(folder / "set", 1, 1)); }); };
+  for (const std::string name : {"a", "b", "c"}) {
+    write(folder / ("set/images/" + name + ".nii"), 0.001, 0, 1);  // metres
+    write(folder / ("set/masks/" + name + ".nii"), 0.001, 0, 1);
+  }
+  EXPECT_EQ(refusal(), "");
+  write(folder / "set/masks/b.nii", 1, 0, 2);  // the same in mm
+  EXPECT_EQ(refusal(), "");
+  write(folder / "set/masks/b.nii", 0.001, 0.0005, 1);
+  EXPECT_NE(refusal().find("by its affine the mask stands 0.5"), std::string::npos) << refusal();
 }
 
 TEST(VolumeLayouts, RegionsOfNnunetBecomeClassesAndSuggestions) {
@@ -319,6 +399,29 @@ TEST(VolumeFolds, SplitsFinalJsonNamesThem) {
             "s: must be a list of at least two folds, each {\"train\": [...], \"val\": [...]}, got 0");
   EXPECT_EQ(message_of<DataError>([] { parse_volume_folds(R"([{"train": ["a"], "val": ["a"]}])", "s"); }),
             "s: fold 0 has the case 'a' twice");
+}
+
+TEST(VolumeFolds, OddOnesAreToldOf) {
+  const Folder folder;
+  make_nnunet(folder / "set");
+  const std::string where = folder / "set/splits_final.json";
+  write_text(
+      where,
+      R"([{"train": ["case_0", "case_1"], "val": ["case_2"]}, {"train": ["case_1"], "val": ["case_2"]}])");
+  DataOptions options{raw(folder / "set", 2, 4), 2, 1};
+  auto& o = std::get<DecathlonDataOptions>(options.set);
+  o.seed = 3;
+  o.test = 1;
+  EXPECT_EQ(
+      open_splits(options).valid->schema().warnings,
+      (Names{
+          where + ": 1 of 3 cases are for validation in several folds: tables over all folds count them as "
+                  "often, the first is 'case_2'",
+          where +
+              ": 2 of 3 cases are for validation in no fold: tables over all folds lack them, the first is "
+              "'case_0'",
+          "data.decathlon.test, data.decathlon.seed: without effect, because " + where +
+              " says which cases the folds have"}));
 }
 
 TEST(VolumeFolds, HeldOutCasesAreTheValidationSplit) {

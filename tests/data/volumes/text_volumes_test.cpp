@@ -10,6 +10,7 @@
 
 #include "tests/data/folder.h"
 #include "weyl/core/check.h"
+#include "weyl/data/base/files_below.h"
 #include "weyl/data/containers/byte_source.h"
 #include "weyl/data/volumes/text_volumes.h"
 
@@ -53,11 +54,51 @@ TEST(TextVolumes, BothFormatsSayTheSame) {
     // By ITK the first axis runs to the back, by 2 mm; ours count to the front. The second runs to the right.
     EXPECT_EQ(affine_of(volume.header), (NiftiAffine{0, 3, 0, -10, -2, 0, 0, -20, 0, 0, 4, 30}));
     EXPECT_EQ(axis_codes(affine_of(volume.header)), "PRS");
-    EXPECT_EQ(parse_text_volume_header(bytes_of(header), "x").shape, volume.header.shape);
   }
   const Nifti right =
       parse_text_volume(bytes_of(with(nrrd, "left-posterior-superior", "right-anterior-superior")), "x");
   EXPECT_EQ(affine_of(right.header), (NiftiAffine{0, -3, 0, 10, 2, 0, 0, 20, 0, 0, 4, 30}));
+}
+
+TEST(TextVolumes, LengthsBecomeMillimetres) {
+  const auto with_line = [](const std::string& line) { return with(nrrd, "kinds:", line + "\nkinds:"); };
+  const auto affine = [](const std::string& header) {
+    return affine_of(parse_text_volume(bytes_of(header), "x").header);
+  };
+  for (const auto& [header, factor] : {std::pair{with_line(R"(space units: "m" "m" "m")"), 1e3},
+                                       {with_line(R"(space units: "mm" "mm" "mm")"), 1},
+                                       {with_line(R"(space units: "" "" "")"), 1},
+                                       {with_line("space units: \"\u00b5m\" \"\u00b5m\" \"\u00b5m\""), 1e-3},
+                                       {with(meta, "Offset", "DistanceUnits = um\nOffset"), 1e-3}}) {
+    NiftiAffine wanted = affine(nrrd);
+    for (double& x : wanted) {
+      x *= factor;
+    }
+    EXPECT_EQ(affine(header), wanted) << factor;
+    EXPECT_NEAR(spacing_of(parse_text_volume(bytes_of(header), "x").header)[2], 4 * factor, 1e-12);
+  }
+  const auto refusal = [&](const std::string& header) {
+    return message_of<DataError>([&] { affine(header); });
+  };
+  EXPECT_EQ(refusal(with_line(R"(space units: "inch" "inch" "inch")")),
+            "x: 'space units' must be mm, um, cm or m, got 'inch'");
+  EXPECT_EQ(refusal(with_line(R"(space units: "mm" "m" "mm")")),
+            "x: 'space units' must be one for all axes, got 'mm' and 'm'");
+  EXPECT_EQ(refusal(with_line("space units: mm mm mm")),
+            "x: 'space units' must be units in quotes, got 'mm mm mm'");
+}
+
+TEST(TextVolumes, NrrdMayBeWrittenInAnyLetters) {
+  std::string header = nrrd;
+  for (const auto& [from, to] : {std::pair{"type: short", "Type: Short"},
+                                 {"left-posterior-superior", "Left-Posterior-Superior"},
+                                 {"endian: little", "endian: LITTLE"},
+                                 {"encoding: raw", "ENCODING: Raw"}}) {
+    header = with(header, from, to);
+  }
+  const Nifti volume = parse_text_volume(bytes_of(header), "x");
+  EXPECT_EQ(values_of(volume)[5], 500);
+  EXPECT_EQ(axis_codes(affine_of(volume.header)), "PRS");
 }
 
 TEST(TextVolumes, DeflatedAndBigEndianValuesAreRead) {
@@ -139,8 +180,8 @@ TEST(TextVolumes, AreKnownByTheirEndings) {
   EXPECT_EQ(values_of(read_volume(folder / "a.mha")), (std::vector<float>{-7, 1, 2, 3, 4, 500}));
   EXPECT_EQ(read_volume_header(folder / "a.mha").type, ElementType::i16);
   EXPECT_TRUE(is_volume_file("x.nii.gz") && is_volume_file("x.nrrd") && !is_volume_file("x.mhd"));
-  EXPECT_EQ(stem_of_volume("a/b.c.nii.gz"), "b.c");
-  EXPECT_EQ(stem_of_volume("b.mha"), "b");
+  EXPECT_EQ(stem_of("a/b.c.nii.gz"), "b.c");
+  EXPECT_EQ(stem_of("b.mha"), "b");
 }
 
 }  // namespace text_volumes_test

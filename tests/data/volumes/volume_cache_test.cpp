@@ -4,7 +4,7 @@
 #include <atomic>
 #include <thread>
 
-#include "weyl/data/volumes/decathlon.h"
+#include "weyl/data/volumes/prepared_volumes.h"
 
 namespace weyl {
 namespace volume_cache_test {

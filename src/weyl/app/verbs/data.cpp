@@ -83,6 +83,11 @@ std::string name_at(const std::vector<std::string>& names, size_t k) {
   return k < names.size() && !names[k].empty() ? names[k] : std::to_string(k);
 }
 
+/// What the files' masks have for a class.
+int64_t number_at(const VolumeSummary& of, size_t k) {
+  return k < of.numbers.size() ? of.numbers[k] : static_cast<int64_t>(k);
+}
+
 Json volumes_json(const VolumeSummary& of) {
   Json all = Json::array();
   for (const VolumeSummary::Volume& v : of.each) {
@@ -98,7 +103,11 @@ Json volumes_json(const VolumeSummary& of) {
                      .set("max", v.values[c][1]));
     }
     for (size_t k = 0; k < v.class_cells.size(); ++k) {
-      classes.add(Json::object().set("class", name_at(of.classes, k)).set("voxels", v.class_cells[k]));
+      const bool named = k < of.classes.size() && !of.classes[k].empty();
+      classes.add(Json::object()
+                      .set("class", named ? of.classes[k] : text(number_at(of, k)))
+                      .set("number", number_at(of, k))
+                      .set("voxels", v.class_cells[k]));
     }
     all.add(Json::object()
                 .set("name", v.name)
@@ -147,8 +156,8 @@ void print_volumes(const VolumeSummary& of) {
       }
     }
     const auto percent = [](double x) { return std::round(1e4 * x) / 100; };
-    std::cout << "  class  " << k << " " << (k < of.classes.size() ? of.classes[k] : "") << "  in " << in
-              << " of " << with << " masks, " << percent(least) << " to " << percent(most)
+    std::cout << "  class  " << number_at(of, k) << " " << (k < of.classes.size() ? of.classes[k] : "")
+              << "  in " << in << " of " << with << " masks, " << percent(least) << " to " << percent(most)
               << " % of the voxels\n";
   }
   constexpr size_t kMost = 40;

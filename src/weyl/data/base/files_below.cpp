@@ -33,4 +33,10 @@ std::vector<std::string> files_below(const std::string& folder,
   return files;
 }
 
+std::string stem_of(const std::string& path) {
+  const std::string name = std::filesystem::path(path).filename().string();
+  const std::string inner = name.ends_with(".gz") ? name.substr(0, name.size() - 3) : name;
+  return std::filesystem::path(inner).stem().string();
+}
+
 }  // namespace weyl

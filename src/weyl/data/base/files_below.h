@@ -13,4 +13,7 @@ namespace weyl {
 std::vector<std::string> files_below(const std::string& folder,
                                      const std::function<bool(const std::string& path)>& wanted);
 
+/// The name of a file without folder and ending, .gz included: `BRATS_001` of imagesTr/BRATS_001.nii.gz.
+std::string stem_of(const std::string& path);
+
 }  // namespace weyl

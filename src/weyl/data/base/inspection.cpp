@@ -183,6 +183,9 @@ void look_at_axes(std::optional<VolumeSummary>& to, const Dataset& data, int64_t
       names != data.schema().category_names.end()) {
     to->classes = names->second;
   }
+  if (const auto* numbered = dynamic_cast<const NumberedClasses*>(&data)) {
+    to->numbers = numbered->class_numbers();
+  }
   for (size_t d = 0; d < 3; ++d) {
     to->least_spacing[d] = std::min(to->least_spacing[d], spacing[d]);
     to->most_spacing[d] = std::max(to->most_spacing[d], spacing[d]);

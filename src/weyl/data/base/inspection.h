@@ -57,10 +57,18 @@ struct VolumeSummary {
     std::vector<int64_t> class_cells;           // of each class of its mask; none: without one
   };
   std::vector<std::string> channels, classes;  // names, where the files give them
+  std::vector<int64_t> numbers;                // of the classes in the files' masks; none: without masks
   std::vector<Volume> each;
 
   /// Whether sizes, spacings or axes differ from volume to volume.
   bool differ() const;
+};
+
+/// A set whose files have numbers for the classes of their masks, ascending, by the places of the classes.
+class NumberedClasses {
+ public:
+  virtual ~NumberedClasses() = default;
+  virtual const std::vector<int64_t>& class_numbers() const = 0;
 };
 
 /// What `data inspect` reports.

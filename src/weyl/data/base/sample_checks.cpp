@@ -122,7 +122,7 @@ std::string warning_about_spacings(const Dataset& data) {
                    "samples have ", kinds.size(), " spacings, from ", size(least), " to ", size(most),
                    unit.empty() ? "" : " " + unit,
                    ": a model learns from cells and sees one structure at several sizes; where sizes matter, "
-                   "data.decathlon.spacing brings volumes to one spacing")
+                   "bring them to one spacing, as data.decathlon.spacing does with folders of volumes")
              : "";
 }
 

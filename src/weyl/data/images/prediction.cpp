@@ -47,16 +47,6 @@ void write_volume(const std::string& source, const std::string& path, const Tens
               existing);
 }
 
-}  // namespace
-
-std::string stem_of(const std::string& source) {
-  const std::string name = std::filesystem::path(source).filename().string();
-  const std::string inner = name.ends_with(".gz") ? name.substr(0, name.size() - 3) : name;
-  return std::filesystem::path(inner).stem().string();
-}
-
-namespace {
-
 void write_picture(const std::string& source, const std::string& path, const Tensor& values, int64_t classes,
                    Existing existing) {
   require(!values.is_floating_point() && values.dim() == 2,

@@ -62,6 +62,49 @@ SplitIndices draw_cases(const DecathlonDataOptions& o, int64_t own, int64_t labe
   return {std::move(drawn[0]), std::move(drawn[1]), std::move(drawn[2])};
 }
 
+/// Lines on cases that are for validation several times, and on those that never are.
+void warn_of_odd_folds(const std::vector<VolumeFold>& listed, const std::string& where,
+                       std::vector<std::string>& warnings) {
+  std::map<std::string, int64_t> validated;
+  for (const VolumeFold& fold : listed) {
+    for (const std::string& name : fold.train) {
+      validated.try_emplace(name);
+    }
+    for (const std::string& name : fold.valid) {
+      ++validated[name];
+    }
+  }
+  const auto warn = [&](auto is_odd, const char* what) {
+    const auto odd = [&](const auto& of) { return is_odd(of.second); };
+    const auto first = std::ranges::find_if(validated, odd);
+    if (first != validated.end()) {
+      warnings.push_back(text(where, ": ", std::ranges::count_if(validated, odd), " of ", validated.size(),
+                              " cases are ", what, ", the first is ", quote(first->first, 60)));
+    }
+  };
+  warn([](int64_t times) { return times > 1; },
+       "for validation in several folds: tables over all folds count them as often");
+  warn([](int64_t times) { return times == 0; },
+       "for validation in no fold: tables over all folds lack them");
+}
+
+/// A line on the options of the split that have another value than by default.
+void warn_of_unused_options(const DecathlonDataOptions& o, const std::string& where,
+                            std::vector<std::string>& warnings) {
+  const DecathlonDataOptions plain;
+  std::string keys;
+  for (const auto& [key, given] : {std::pair{"fractions", o.fractions != plain.fractions},
+                                   {"train", o.train != plain.train},
+                                   {"valid", o.valid != plain.valid},
+                                   {"test", o.test != plain.test},
+                                   {"seed", o.seed != plain.seed}}) {
+    keys += given ? text(keys.empty() ? "data.decathlon." : ", data.decathlon.", key) : "";
+  }
+  if (!keys.empty()) {
+    warnings.push_back(text(keys, ": without effect, because ", where, " says which cases the folds have"));
+  }
+}
+
 /// The folds of splits_final.json, whose names are of the first `own` cases. Where the folder has no test cases, those
 /// that no fold names are.
 SplitIndices listed_fold(const std::vector<VolumeFold>& listed, const std::vector<VolumeCase>& cases,
@@ -92,12 +135,17 @@ SplitIndices listed_fold(const std::vector<VolumeFold>& listed, const std::vecto
 }  // namespace
 
 SplitIndices split_cases(const DecathlonDataOptions& o, const Folds& folds,
-                         const std::vector<VolumeCase>& cases, int64_t own) {
+                         const std::vector<VolumeCase>& cases, int64_t own,
+                         std::vector<std::string>& warnings) {
   if (folds.count > 0) {
     require<ConfigError>(o.held_out.empty(),
                          "data.decathlon.held_out must be [] where data.folds says which cases are held out");
     if (const auto listed = read_volume_folds(o.path); !listed.empty()) {
-      return listed_fold(listed, cases, own, (fs::path(o.path) / "splits_final.json").string(), folds);
+      const std::string where = (fs::path(o.path) / "splits_final.json").string();
+      SplitIndices parts = listed_fold(listed, cases, own, where, folds);
+      warn_of_odd_folds(listed, where, warnings);
+      warn_of_unused_options(o, where, warnings);
+      return parts;
     }
   }
   SplitIndices parts = draw_cases(o, own, std::ssize(cases));

@@ -18,6 +18,7 @@
 #include "weyl/config/wording.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
+#include "weyl/data/base/inspection.h"
 #include "weyl/data/base/parts.h"
 #include "weyl/data/volumes/case_splits.h"
 #include "weyl/data/volumes/intensities.h"
@@ -30,35 +31,6 @@
 
 namespace weyl {
 
-int64_t Volume::bytes() const {
-  return static_cast<int64_t>(image.nbytes()) + (mask.defined() ? static_cast<int64_t>(mask.nbytes()) : 0);
-}
-
-std::optional<Volume> VolumeCache::find(int64_t index) {
-  const std::lock_guard lock(mutex_);
-  const auto found = by_index_.find(index);
-  if (found == by_index_.end()) {
-    return {};
-  }
-  by_use_.splice(by_use_.begin(), by_use_, found->second);
-  return found->second->second;
-}
-
-void VolumeCache::keep(int64_t index, const Volume& volume) {
-  const std::lock_guard lock(mutex_);
-  if (by_index_.contains(index) || volume.bytes() > most_) {
-    return;
-  }
-  held_ += volume.bytes();
-  by_use_.emplace_front(index, volume);
-  by_index_[index] = by_use_.begin();
-  while (held_ > most_) {
-    held_ -= by_use_.back().second.bytes();
-    by_index_.erase(by_use_.back().first);
-    by_use_.pop_back();
-  }
-}
-
 namespace {
 
 namespace fs = std::filesystem;
@@ -69,11 +41,11 @@ constexpr uint64_t kWidest = 2;  // bytes that a value is stored in for one that
 /// A case with what its headers say, and the grid that it gets; all but `files` along canonical axes.
 struct PlacedCase {
   VolumeCase files;
-  NiftiOrientation orientation;          // of the files
-  std::array<int64_t, 3> cells{};        // of the files
-  std::array<double, 3> spacing{};       // of the files, mm
-  std::array<int64_t, 3> begin{}, kept;  // the box of these cells that is kept
-  Lattice lattice;                       // that it is brought to
+  NiftiOrientation orientation;     // of the files
+  std::array<int64_t, 3> cells{};   // of the files
+  std::array<double, 3> spacing{};  // of the files, mm
+  VolumeBox box;                    // of these cells that is kept
+  Lattice lattice;                  // that it is brought to
   std::string axes, doubt;
 
   const std::string& image() const { return files.channels[0]; }
@@ -81,7 +53,7 @@ struct PlacedCase {
 };
 
 GridChange PlacedCase::change() const {
-  return change_of_spacing(kept, spacing, lattice.spacing);
+  return change_of_spacing(box.kept, spacing, lattice.spacing);
 }
 
 /// How the volumes of a set are read: its options with the numbers of the classes, and how each channel is normalised.
@@ -116,9 +88,12 @@ PreparedFile Reading::kept(const VolumeCase& files) const {
   return {o.prepared, files, how};
 }
 
-/// How far apart two volumes of one size are: the largest distance of a corner, in voxels of the first.
+/// How far apart two volumes of one size are: the largest distance of a corner, in voxels of the first. Each may have a
+/// unit of its own.
 double distance(const NiftiHeader& a, const NiftiHeader& b) {
-  const NiftiAffine x = affine_of(a), y = affine_of(b);
+  NiftiAffine x = affine_of(a), y = affine_of(b);
+  std::ranges::for_each(x, [by = millimetres_of(a)](double& v) { v *= by; });
+  std::ranges::for_each(y, [by = millimetres_of(b)](double& v) { v *= by; });
   const auto spacing = spacing_of(a);
   double worst = 0;
   for (int corner = 0; corner < 8; ++corner) {
@@ -166,9 +141,7 @@ void require_size(const std::string& where, const char* what, std::span<const in
 void place(PlacedCase& c, const DecathlonDataOptions& o) {
   c.lattice.spacing = c.spacing;
   if (!o.spacing.empty()) {
-    for (size_t d = 0; d < 3; ++d) {  // what is the same but for rounding stays
-      c.lattice.spacing[d] = o.spacing[d];
-    }
+    std::ranges::copy(o.spacing, c.lattice.spacing.begin());
   }
   const GridChange change = c.change();
   c.lattice.cells.assign(change.cells.begin(), change.cells.end());
@@ -199,7 +172,7 @@ PlacedCase look_at(const VolumeCase& files, const DecathlonDataOptions& o) {
   for (size_t d = 0; d < 3; ++d) {
     placed.cells[d] = image.shape[static_cast<size_t>(placed.orientation.axis[d])];
   }
-  placed.kept = placed.cells;
+  placed.box.kept = placed.cells;
   placed.spacing = canonical_spacing(image);
   placed.axes = axis_codes(affine);
   placed.doubt = doubt_of_sizes(image);
@@ -227,26 +200,27 @@ void trim(PlacedCase& c, const Tensor& image, const DecathlonDataOptions& o) {
     const Tensor along = there.any(d == 0 ? 1 : 0).any(d == 2 ? 0 : 1).nonzero().squeeze(1);
     if (along.numel() > 0) {
       const auto at = static_cast<size_t>(d);
-      c.begin[at] = along.min().item<int64_t>();
-      c.kept[at] = along.max().item<int64_t>() + 1 - c.begin[at];
+      c.box.begin[at] = along.min().item<int64_t>();
+      c.box.kept[at] = along.max().item<int64_t>() + 1 - c.box.begin[at];
     }
   }
   place(c, o);
 }
 
-Tensor in_box(Tensor t, const PlacedCase& c) {
+/// A view of the cells (..., X, Y, Z) of the file that are kept.
+Tensor in_box(Tensor t, const VolumeBox& box) {
   for (int64_t d = 0; d < 3; ++d) {
     const auto at = static_cast<size_t>(d);
-    t = t.narrow(t.dim() - 3 + d, c.begin[at], c.kept[at]);
+    t = t.narrow(t.dim() - 3 + d, box.begin[at], box.kept[at]);
   }
-  return t.contiguous();
+  return t;
 }
 
 /// A case as models see it, but for channels that are normalised by the foreground of all training cases.
 Volume made_ready(const PlacedCase& c, const Reading& reading) {
   const DecathlonDataOptions& o = reading.options;
   Volume volume;
-  volume.image = in_box(image_of(c, reading), c);
+  volume.image = in_box(image_of(c, reading), c.box).contiguous();
   if (!o.window.empty()) {
     volume.image.clamp_(o.window[0], o.window[1]);
   }
@@ -257,7 +231,7 @@ Volume made_ready(const PlacedCase& c, const Reading& reading) {
   if (!c.files.mask.empty()) {
     const Tensor mask =
         mask_tensor(read_volume(c.files.mask, reading.limit()), o.labels, c.orientation, c.files.mask);
-    volume.mask = resampled_classes(in_box(mask, c), o.classes, c.change());
+    volume.mask = resampled_classes(in_box(mask, c.box).contiguous(), o.classes, c.change());
   }
   return volume;
 }
@@ -269,11 +243,11 @@ Volume prepare(const PlacedCase& c, const Reading& reading) {
     const auto cells = kept->image.sizes().slice(1);
     if (kept->image.size(0) == reading.options.modalities && cells == at::IntArrayRef(c.lattice.cells) &&
         kept->mask.defined() == !c.files.mask.empty()) {
-      return {kept->image, kept->mask};
+      return *kept;
     }
   }
   const Volume volume = made_ready(c, reading);
-  file.save({volume.image, volume.mask, {c.begin, c.kept}});
+  file.save(volume, c.box);
   return volume;
 }
 
@@ -327,16 +301,18 @@ std::string lattice_text(const Lattice& lattice) {
   return text(shape_text(lattice.cells), " at ", s[0], " x ", s[1], " x ", s[2], " mm");
 }
 
-class Volumes : public Dataset {
+class Volumes : public Dataset, public NumberedClasses {
  public:
   Volumes(std::vector<PlacedCase> cases, std::shared_ptr<const Reading> reading,
-          std::shared_ptr<Intensities> intensities, const VolumeIndex& names)
+          std::shared_ptr<Intensities> intensities, const VolumeIndex& names,
+          std::vector<std::string> warnings = {})
       : cases_(std::move(cases)),
         reading_(std::move(reading)),
         intensities_(std::move(intensities)),
         cache_(reading_->options.cache * kMebi),
         schema_(declared_schema(reading_->options)) {
     schema_.channel_names = names.modalities;
+    schema_.warnings = std::move(warnings);
     if (!names.labels.empty()) {
       schema_.category_names["mask"] = names.labels;
     }
@@ -361,6 +337,7 @@ class Volumes : public Dataset {
   std::string name(int64_t index) const override { return cases_.at(index).files.name; }
   std::string axes(int64_t index) const override { return cases_.at(index).axes; }
   std::string doubt(int64_t index) const override { return cases_.at(index).doubt; }
+  const std::vector<int64_t>& class_numbers() const override { return reading_->options.labels; }
 
   Batch batch(std::span<const int64_t> indices) const override {
     require(!indices.empty(), "decathlon: a batch must have at least one volume");
@@ -394,10 +371,10 @@ class Volumes : public Dataset {
             c.image(), ": predictions must be of sizes ", shape_text(c.lattice.cells), ", got ",
             shape_text(given.classes.sizes()));
     const GridChange there = c.change();
-    if (there.cells != c.kept || there.step != std::array<double, 3>{1, 1, 1}) {
+    if (there.cells != c.box.kept || there.step != std::array<double, 3>{1, 1, 1}) {
       resample_back(c, given);
     }
-    if (c.kept != c.cells) {
+    if (c.box.kept != c.cells) {
       fill_up(c, given);
     }
     if (reading_->options.labels != counted_numbers(reading_->options.classes)) {
@@ -424,7 +401,7 @@ class Volumes : public Dataset {
       }
       shares = at::stack(all);
     }
-    GridChange back{c.kept, {1, 1, 1}};
+    GridChange back{c.box.kept, {1, 1, 1}};
     const GridChange there = c.change();
     for (size_t d = 0; d < 3; ++d) {
       back.step[d] = 1 / there.step[d];
@@ -436,19 +413,12 @@ class Volumes : public Dataset {
   /// Background around the kept box.
   static void fill_up(const PlacedCase& c, CellPredictions& p) {
     std::vector<int64_t> sizes(c.cells.begin(), c.cells.end());
-    const auto box = [&](Tensor t) {
-      for (int64_t d = 0; d < 3; ++d) {
-        const auto at = static_cast<size_t>(d);
-        t = t.narrow(t.dim() - 3 + d, c.begin[at], c.kept[at]);
-      }
-      return t;
-    };
     const Tensor classes = at::zeros(sizes, p.classes.options());
-    box(classes).copy_(p.classes);
+    in_box(classes, c.box).copy_(p.classes);
     sizes.insert(sizes.begin(), p.probabilities.size(0));
     const Tensor probabilities = at::zeros(sizes, p.probabilities.options());
     probabilities[0].fill_(1);
-    box(probabilities).copy_(p.probabilities);
+    in_box(probabilities, c.box).copy_(p.probabilities);
     p = {classes, probabilities};
   }
 
@@ -484,9 +454,6 @@ void require_options(const DecathlonDataOptions& o) {
       table, "labels must ascend from 0, the background");
   require<ConfigError>(o.labels.empty() || o.classes == 0 || std::ssize(o.labels) == o.classes, table,
                        "labels must be as many as the ", o.classes, " classes, got ", o.labels.size());
-  require<ConfigError>(
-      o.intensities.empty() || o.modalities == 0 || std::ssize(o.intensities) == o.modalities, table,
-      "intensities must be a list for each of the ", o.modalities, " channels, got ", o.intensities.size());
   for (const auto& of : o.intensities) {
     require<ConfigError>(of.empty() || (of.size() == 4 && of[0] <= of[1] && of[3] >= 0), table,
                          "intensities must be [lowest, highest, mean, deviation] or [] for each channel");
@@ -506,7 +473,11 @@ void require_intensities(const Reading& reading) {
 
 std::shared_ptr<const Reading> reading_of(const DecathlonDataOptions& o,
                                           const std::vector<std::string>& names) {
-  auto reading = std::make_shared<Reading>(o, counted_of_channels(o.normalise_over, names, o.modalities));
+  require<ConfigError>(o.intensities.empty() || std::ssize(o.intensities) == o.modalities, o.path,
+                       ": data.decathlon.intensities must be a list for each of the ", o.modalities,
+                       " channels, got ", o.intensities.size());
+  auto reading =
+      std::make_shared<Reading>(o, counted_of_channels(o.normalise_over, names, o.modalities, o.intensities));
   if (o.normalise) {
     require_intensities(*reading);
   }
@@ -521,11 +492,11 @@ void find_box(PlacedCase& c, const Reading& reading) {
     fits = kept->begin[d] >= 0 && kept->kept[d] > 0 && kept->begin[d] <= c.cells[d] - kept->kept[d];
   }
   if (fits) {
-    c.begin = kept->begin;
-    c.kept = kept->kept;
+    c.box = *kept;
     place(c, reading.options);
   } else {
     trim(c, image_of(c, reading), reading.options);
+    reading.kept(c.files).save({}, c.box);
   }
 }
 
@@ -611,8 +582,14 @@ void complete(DecathlonDataOptions& o, VolumeIndex& index) {
                                       : counted_numbers(o.classes);
 }
 
-/// The set; with `faults` without the cases whose headers are refused.
-Splits open_cases(const DecathlonDataOptions& options, const Folds& folds, std::vector<std::string>* faults) {
+/// What a folder has, and how it is read.
+struct FoundCases {
+  VolumeIndex index;
+  std::shared_ptr<const Reading> reading;
+};
+
+/// With `faults` without the cases whose headers are refused.
+FoundCases find_cases(const DecathlonDataOptions& options, std::vector<std::string>* faults) {
   require<DataError>(fs::is_directory(options.path), options.path,
                      ": there is no such folder; make one with `weyl data make phantoms --out ", options.path,
                      "`");
@@ -622,26 +599,39 @@ Splits open_cases(const DecathlonDataOptions& options, const Folds& folds, std::
       "set with `weyl data make phantoms --out ",
       options.path, "`");
   require_options(options);
-  VolumeIndex index = read_volume_index(options.path);
+  FoundCases found{read_volume_index(options.path), nullptr};
   DecathlonDataOptions o = options;
-  complete(o, index);
-  const auto reading = reading_of(o, index.modalities);
+  complete(o, found.index);
+  found.reading = reading_of(o, found.index.modalities);
   if (faults != nullptr) {
-    take_out_faulty(index.training, o, *faults);
-    take_out_faulty(index.test, o, *faults);
-    require<DataError>(!index.training.empty() || !index.test.empty(), options.path, ": no case can be read");
+    take_out_faulty(found.index.training, o, *faults);
+    take_out_faulty(found.index.test, o, *faults);
+    require<DataError>(!found.index.training.empty() || !found.index.test.empty(), options.path,
+                       ": no case can be read");
+  }
+  return found;
+}
+
+/// The set; with `faults` without the cases whose headers are refused.
+Splits open_cases(const DecathlonDataOptions& options, const Folds& folds, std::vector<std::string>* faults) {
+  const auto [index, reading] = find_cases(options, faults);
+  std::vector<std::string> warnings;
+  if (const std::string fault = fault_of_prepared(options.prepared); !fault.empty()) {
+    warnings.push_back(
+        text("data.decathlon.prepared keeps nothing, volumes are prepared each time: ", fault));
   }
   std::vector<VolumeCase> cases = index.training;
-  for (const VolumeCase& c : index.test) {
-    if (!c.mask.empty()) {
-      cases.push_back(c);
-    }
-  }
+  std::ranges::copy_if(index.test, std::back_inserter(cases), [](const auto& c) { return !c.mask.empty(); });
   const bool labelled = !cases.empty();
+  const int64_t left = std::ssize(index.training) + std::ssize(index.test) - std::ssize(cases);
+  if (left > 0 && left < std::ssize(index.test)) {
+    warnings.push_back(text(options.path, ": ", left, " of ", index.test.size(),
+                            " test cases have no mask and are left out; predict takes them, too"));
+  }
   const auto placed = look_at_all(labelled ? cases : index.test, *reading);
   SplitIndices parts;
   if (labelled) {
-    parts = split_cases(o, folds, cases, std::ssize(index.training));
+    parts = split_cases(reading->options, folds, cases, std::ssize(index.training), warnings);
   } else {
     parts.test = parts_in_order(std::ssize(placed), {std::ssize(placed)})[0];
   }
@@ -655,12 +645,18 @@ Splits open_cases(const DecathlonDataOptions& options, const Folds& folds, std::
   // Of folds over the cases of all, so that their models can be joined: one reading serves them.
   std::vector<int64_t> counted = parts.train;
   if (folds.count > 0) {
-    counted.insert(counted.end(), parts.valid.begin(), parts.valid.end());
-    std::ranges::sort(counted);
+    counted.clear();
+    for (int64_t i = 0; i < std::ssize(placed); ++i) {
+      if (!std::ranges::binary_search(parts.test, i)) {
+        counted.push_back(i);
+      }
+    }
   }
   const auto intensities = std::make_shared<Intensities>(reading, chosen(counted));
-  const auto set = [&](const std::vector<int64_t>& which) -> std::shared_ptr<const Dataset> {
-    return which.empty() ? nullptr : std::make_shared<Volumes>(chosen(which), reading, intensities, index);
+  const auto set = [&, &index = index,
+                    &reading = reading](const std::vector<int64_t>& which) -> std::shared_ptr<const Dataset> {
+    return which.empty() ? nullptr
+                         : std::make_shared<Volumes>(chosen(which), reading, intensities, index, warnings);
   };
   return {set(parts.train), set(parts.valid), set(parts.test)};
 }
@@ -705,6 +701,17 @@ Splits open_set(const DecathlonDataOptions& options, const Folds& folds) {
   return open_cases(options, folds, nullptr);
 }
 
+std::shared_ptr<const Dataset> open_whole(const DecathlonDataOptions& options) {
+  const auto [index, reading] = find_cases(options, nullptr);
+  std::vector<VolumeCase> cases = index.training;
+  cases.insert(cases.end(), index.test.begin(), index.test.end());
+  if (std::ranges::any_of(cases, [](const VolumeCase& c) { return c.mask.empty(); })) {
+    std::ranges::for_each(cases, [](VolumeCase& c) { c.mask.clear(); });
+  }
+  return std::make_shared<Volumes>(look_at_all(cases, *reading), reading,
+                                   std::make_shared<Intensities>(reading, std::vector<PlacedCase>()), index);
+}
+
 Splits open_sound_cases(const DecathlonDataOptions& options, std::vector<std::string>& faults) {
   return open_cases(options, {}, &faults);
 }
@@ -727,9 +734,14 @@ DecathlonDataOptions as_opened(DecathlonDataOptions options, const Dataset& trai
   if (volumes == nullptr) {
     return options;
   }
-  const auto& labels = volumes->options().labels;
-  options.labels = labels == counted_numbers(std::ssize(labels)) ? options.labels : labels;
-  options.intensities = options.normalise ? volumes->intensities() : options.intensities;
+  options.labels = volumes->options().labels;
+  if (options.normalise) {
+    options.intensities = volumes->intensities();
+    // Names beside other data do not say anew what was learned: intensities decide, or that there are none.
+    if (options.normalise_over == VoxelsCounted::modality && options.intensities.empty()) {
+      options.normalise_over = VoxelsCounted::nonzero;
+    }
+  }
   return options;
 }
 
@@ -739,11 +751,12 @@ std::shared_ptr<const Dataset> open_volume_files(const std::string& path,
   require<DataError>(!files.empty(), path, ": holds no volume (.nii, .nii.gz, .mha, .nrrd)");
   require_options(options);
   DecathlonDataOptions o = options;
+  o.prepared.clear();  // which is of the set's own cases
   const auto around = index_around(files);
   VolumeIndex names = around.value_or(VolumeIndex{});
   const auto channels = o.modalities > 0 ? o.modalities : std::ssize(names.modalities);
   std::vector<VolumeCase> cases;
-  if ((channels > 1 || !names.modalities.empty()) && are_by_channel(files, channels)) {
+  if (channels > 0 && are_by_channel(files, channels)) {
     cases = cases_by_channel(files, channels);
   } else {
     for (const std::string& file : files) {

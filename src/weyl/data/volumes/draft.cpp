@@ -177,11 +177,7 @@ void write_labels(ConfigDraft& draft, const VolumeIndex& index, const std::vecto
   const bool named = !index.numbers.empty();
   draft.set("classes", std::ssize(numbers),
             named ? "as dataset.json has them, with the background" : "the numbers that the masks have");
-  bool counted = true;
-  for (size_t k = 0; k < numbers.size(); ++k) {
-    counted = counted && numbers[k] == static_cast<int64_t>(k);
-  }
-  if (!counted) {
+  if (numbers != counted_numbers(std::ssize(numbers))) {
     draft.set("labels", numbers,
               text("the numbers of the classes in ", named ? "dataset.json" : "the masks",
                    "; predictions have them too"));
@@ -260,8 +256,7 @@ FoundData VolumeFiles::draft(const std::string& path) {
   count_samples(found, splits, path);
   const Schema& schema = splits.train->schema();
   const int64_t modalities = schema.interface.features[0].channels;
-  const std::vector<int64_t> gaps = as_opened(options, *splits.train).labels;
-  const std::vector<int64_t> numbers = gaps.empty() ? counted_numbers(schema.labels.at(0).categories) : gaps;
+  const std::vector<int64_t> numbers = as_opened(options, *splits.train).labels;
   const auto volumes = std::make_shared<const FoundVolumes>(look_at_volumes(*splits.train));
   measure(found, *volumes, {});
   const auto size = [](const std::vector<int64_t>& n) { return text(n[0], " x ", n[1], " x ", n[2]); };

@@ -71,12 +71,14 @@ Scaling scaling_of(std::span<const float> values, VoxelsCounted counted) {
 }  // namespace
 
 std::vector<VoxelsCounted> counted_of_channels(VoxelsCounted counted, const std::vector<std::string>& names,
-                                               int64_t channels) {
+                                               int64_t channels,
+                                               const std::vector<std::vector<double>>& intensities) {
   std::vector<VoxelsCounted> result(static_cast<size_t>(channels), counted);
   for (size_t c = 0; c < result.size() && counted == VoxelsCounted::modality; ++c) {
     std::string name = c < names.size() ? names[c] : "";
     std::ranges::transform(name, name.begin(), [](unsigned char x) { return std::toupper(x); });
-    result[c] = name == "CT" ? VoxelsCounted::foreground : VoxelsCounted::nonzero;
+    const bool of_ct = intensities.empty() ? name == "CT" : !intensities.at(c).empty();
+    result[c] = of_ct ? VoxelsCounted::foreground : VoxelsCounted::nonzero;
   }
   return result;
 }

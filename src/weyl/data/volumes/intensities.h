@@ -10,9 +10,11 @@
 namespace weyl {
 
 /// How each channel is normalised: what VoxelsCounted::modality stands for is decided by its name, "CT" in any letters.
-/// Without names none is of CT. `channels` of them.
+/// Without names none is of CT. `intensities` that are given decide in place of names, which data elsewhere may lack:
+/// channels that have some are normalised by them. `channels` of them.
 std::vector<VoxelsCounted> counted_of_channels(VoxelsCounted counted, const std::vector<std::string>& names,
-                                               int64_t channels);
+                                               int64_t channels,
+                                               const std::vector<std::vector<double>>& intensities = {});
 
 /// Normalises each channel of an image (C, X, Y, Z) float32 by its own voxels, in place, to mean 0 and deviation 1 over
 /// those that count; a constant channel becomes 0. Channels of VoxelsCounted::foreground are left as they are.

@@ -446,10 +446,14 @@ NiftiAffine affine_of(const NiftiHeader& header) {
   return affine;
 }
 
+double millimetres_of(const NiftiHeader& header) {
+  const int unit = header.geometry.xyzt_units & 7;
+  return unit == 1 ? 1e3 : unit == 3 ? 1e-3 : 1;
+}
+
 std::array<double, 3> spacing_of(const NiftiHeader& header) {
   const NiftiAffine a = affine_of(header);
-  const int unit = header.geometry.xyzt_units & 7;
-  const double millimetres = unit == 1 ? 1e3 : unit == 3 ? 1e-3 : 1;
+  const double millimetres = millimetres_of(header);
   std::array<double, 3> spacing{};
   for (size_t c = 0; c < 3; ++c) {
     spacing[c] = millimetres * std::hypot(a[c], a[4 + c], a[8 + c]);

@@ -45,6 +45,8 @@ struct NiftiHeader {
 /// sizes alone; in the unit of the file. An axis of one voxel to which the header gives no length (slices have pixdim[3] = 0)
 /// is normal to the others and 1 long.
 NiftiAffine affine_of(const NiftiHeader& header);
+/// How many mm the unit of a file's lengths is; of one that is not said 1.
+double millimetres_of(const NiftiHeader& header);
 
 /// Millimetres between voxels along i, j and k: the lengths of the affine's columns.
 std::array<double, 3> spacing_of(const NiftiHeader& header);

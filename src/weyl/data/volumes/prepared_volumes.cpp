@@ -1,6 +1,8 @@
 #include "weyl/data/volumes/prepared_volumes.h"
 
 #include <ATen/ops/empty.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstring>
 #include <filesystem>
@@ -47,7 +49,36 @@ PreparedFile::PreparedFile(const std::string& folder, const VolumeCase& files, c
       (fs::path(folder) / text(name, ".", checksum(std::as_bytes(std::span(key_))), ".safetensors")).string();
 }
 
-std::optional<PreparedVolume> PreparedFile::load() const {
+int64_t Volume::bytes() const {
+  return static_cast<int64_t>(image.nbytes()) + (mask.defined() ? static_cast<int64_t>(mask.nbytes()) : 0);
+}
+
+std::optional<Volume> VolumeCache::find(int64_t index) {
+  const std::lock_guard lock(mutex_);
+  const auto found = by_index_.find(index);
+  if (found == by_index_.end()) {
+    return {};
+  }
+  by_use_.splice(by_use_.begin(), by_use_, found->second);
+  return found->second->second;
+}
+
+void VolumeCache::keep(int64_t index, const Volume& volume) {
+  const std::lock_guard lock(mutex_);
+  if (by_index_.contains(index) || volume.bytes() > most_) {
+    return;
+  }
+  held_ += volume.bytes();
+  by_use_.emplace_front(index, volume);
+  by_index_[index] = by_use_.begin();
+  while (held_ > most_) {
+    held_ -= by_use_.back().second.bytes();
+    by_index_.erase(by_use_.back().first);
+    by_use_.pop_back();
+  }
+}
+
+std::optional<Volume> PreparedFile::load() const {
   if (path_.empty() || !fs::exists(path_)) {
     return {};
   }
@@ -58,7 +89,7 @@ std::optional<PreparedVolume> PreparedFile::load() const {
       return {};
     }
     NamedTensors tensors = load_tensors(file);
-    PreparedVolume volume{tensors["image"], tensors["mask"], box_of(file.bytes("box"))};
+    Volume volume{tensors["image"], tensors["mask"]};
     const bool fits =
         volume.image.defined() && volume.image.dim() == 4 && volume.image.scalar_type() == at::kFloat &&
         (!volume.mask.defined() ||
@@ -84,19 +115,37 @@ std::optional<VolumeBox> PreparedFile::load_box() const {
   }
 }
 
-void PreparedFile::save(const PreparedVolume& volume) const {
+void PreparedFile::save(const Volume& volume, const VolumeBox& box) const {
   if (path_.empty()) {
     return;
   }
-  make_folder(folder_);
-  Tensor box = at::empty({6}, at::kLong);
-  std::ranges::copy(volume.box.begin, box.mutable_data_ptr<int64_t>());
-  std::ranges::copy(volume.box.kept, box.mutable_data_ptr<int64_t>() + 3);
-  NamedTensors tensors{{"image", volume.image}, {"box", box}};
-  if (volume.mask.defined()) {
-    tensors["mask"] = volume.mask;
+  Tensor numbers = at::empty({6}, at::kLong);
+  std::ranges::copy(box.begin, numbers.mutable_data_ptr<int64_t>());
+  std::ranges::copy(box.kept, numbers.mutable_data_ptr<int64_t>() + 3);
+  NamedTensors tensors{{"box", numbers}};
+  for (const auto& [name, tensor] : {std::pair{"image", volume.image}, {"mask", volume.mask}}) {
+    if (tensor.defined()) {
+      tensors[name] = tensor;
+    }
   }
-  save_tensors(path_, tensors, {{kKey, key_}});
+  try {
+    make_folder(folder_);
+    save_tensors(path_, tensors, {{kKey, key_}});
+  } catch (const DataError&) {
+    // A full disk costs time, not the training: fault_of_prepared has told of folders that cannot be written at all.
+  }
+}
+
+std::string fault_of_prepared(const std::string& folder) {
+  if (folder.empty()) {
+    return "";
+  }
+  try {
+    make_folder(folder);
+  } catch (const DataError& error) {
+    return error.what();
+  }
+  return ::access(folder.c_str(), W_OK) == 0 ? "" : folder + ": cannot be written";
 }
 
 }  // namespace weyl

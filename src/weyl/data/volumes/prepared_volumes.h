@@ -2,6 +2,9 @@
 
 #include <array>
 #include <cstdint>
+#include <list>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,10 +19,25 @@ struct VolumeBox {
   std::array<int64_t, 3> begin{}, kept{};
 };
 
-/// A case as it was prepared: image (C, X, Y, Z) float32, mask (X, Y, Z) uint8, undefined where there is none.
-struct PreparedVolume {
+/// An image (C, X, Y, Z) float32 and its mask (X, Y, Z) uint8, undefined where there is none.
+struct Volume {
   Tensor image, mask;
-  VolumeBox box;
+
+  int64_t bytes() const;
+};
+
+/// The volumes used last, as many as a number of bytes holds. Safe to use from several threads.
+class VolumeCache {
+ public:
+  explicit VolumeCache(int64_t bytes) : most_(bytes) {}
+  std::optional<Volume> find(int64_t index);
+  void keep(int64_t index, const Volume& volume);
+
+ private:
+  std::mutex mutex_;
+  int64_t most_, held_ = 0;
+  std::list<std::pair<int64_t, Volume>> by_use_;  // the last used first
+  std::map<int64_t, std::list<std::pair<int64_t, Volume>>::iterator> by_index_;
 };
 
 /// Where the prepared volume of a case is kept. What it was made from, files with their sizes and times and how they were
@@ -30,13 +48,17 @@ class PreparedFile {
   PreparedFile(const std::string& folder, const VolumeCase& files, const std::string& how);
 
   /// Nothing: there is no such file, or it is broken or another's; whoever asks makes it anew.
-  std::optional<PreparedVolume> load() const;
+  std::optional<Volume> load() const;
   std::optional<VolumeBox> load_box() const;
-  /// Writes it whole or not at all, making the folder. DataError: that cannot be done.
-  void save(const PreparedVolume& volume) const;
+  /// Writes it whole or not at all, making the folder; of a volume without an image the box alone, which is found by a
+  /// look at all voxels. Where that cannot be done nothing is kept: volumes are then prepared each time.
+  void save(const Volume& volume, const VolumeBox& box) const;
 
  private:
   std::string folder_, path_, key_;
 };
+
+/// Why nothing can be kept in a folder, which is made; empty: volumes can.
+std::string fault_of_prepared(const std::string& folder);
 
 }  // namespace weyl

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <vector>
@@ -96,24 +96,44 @@ void set_sizes(TextVolume& volume, const TextHeader& header, std::string_view ke
   }
 }
 
-/// Directions of the axes with their lengths, and the origin, of a space in which `left` and `posterior` say how x and y run.
+/// Directions of the axes with their lengths, and the origin, in a unit of so many mm, of a space in which `left` and
+/// `posterior` say how x and y run.
 void set_place(TextVolume& volume, const std::array<std::array<double, 3>, 3>& axes,
-               const std::vector<double>& origin, bool left, bool posterior) {
+               const std::vector<double>& origin, double unit, bool left, bool posterior) {
   NiftiGeometry& g = volume.header.geometry;
   g.sform_code = 1;
-  const std::array<double, 3> sign{left ? -1.0 : 1.0, posterior ? -1.0 : 1.0, 1.0};
+  const std::array<double, 3> sign{left ? -unit : unit, posterior ? -unit : unit, unit};
   for (size_t d = 0; d < 3; ++d) {
     for (size_t c = 0; c < 3; ++c) {
       g.srow[4 * d + c] = sign[d] * axes[c][d];
     }
     g.srow[4 * d + 3] = sign[d] * origin[d];
-    g.pixdim[d + 1] = std::hypot(axes[d][0], axes[d][1], axes[d][2]);
+    g.pixdim[d + 1] = unit * std::hypot(axes[d][0], axes[d][1], axes[d][2]);
   }
 }
 
-/// Lines up to one at which `ends` says so, which is still read.
+std::string in_small_letters(std::string s) {
+  std::ranges::transform(s, s.begin(), [](unsigned char c) { return std::tolower(c); });
+  return s;
+}
+
+/// How many mm a unit of length is; of one that is not said 1.
+double millimetres_of(const TextHeader& header, std::string_view key, const std::string& unit) {
+  static const std::map<std::string_view, double> units{
+      {"", 1},           {"?", 1},          {"mm", 1},         {"millimeter", 1},
+      {"millimetre", 1}, {"um", 1e-3},      {"\u00b5m", 1e-3}, {"\u03bcm", 1e-3},
+      {"micron", 1e-3},  {"microns", 1e-3}, {"cm", 10},        {"m", 1e3}};
+  const auto found = units.find(in_small_letters(unit));
+  if (found == units.end()) {
+    header.refuse(quote(std::string(key), 40), " must be mm, um, cm or m, got ", quote(unit, 40));
+  }
+  return found->second;
+}
+
+/// Lines up to one at which `ends` says so, which is still read. Where keys may be written in any letters they are in small
+/// ones.
 TextHeader lines_of(std::span<const std::byte> file, std::string_view where, std::string_view separator,
-                    bool (*ends)(const std::string& key)) {
+                    bool any_letters, bool (*ends)(const std::string& key)) {
   TextHeader header;
   header.where = where;
   const std::string_view all(reinterpret_cast<const char*>(file.data()),
@@ -127,7 +147,8 @@ TextHeader lines_of(std::span<const std::byte> file, std::string_view where, std
     const std::string line = stripped(all.substr(at, end - at));
     at = end + 1;
     const size_t part = line.find(separator);
-    const std::string key = part == std::string::npos ? "" : stripped(std::string_view(line).substr(0, part));
+    std::string key = part == std::string::npos ? "" : stripped(std::string_view(line).substr(0, part));
+    key = any_letters ? in_small_letters(std::move(key)) : key;
     const bool said = !key.empty() && !line.starts_with('#');
     if (said) {
       const bool first =
@@ -144,11 +165,11 @@ TextHeader lines_of(std::span<const std::byte> file, std::string_view where, std
 }
 
 bool is_true(const TextHeader& header, std::string_view key, std::string_view otherwise) {
-  const std::string value = header.any({key}, otherwise);
-  if (value != "True" && value != "False" && value != "true" && value != "false") {
+  const std::string value = in_small_letters(header.any({key}, otherwise));
+  if (value != "true" && value != "false") {
     header.refuse(quote(std::string(key), 40), " must be True or False, got ", quote(value, 40));
   }
-  return value == "True" || value == "true";
+  return value == "true";
 }
 
 TextVolume meta_image(const TextHeader& header) {
@@ -193,7 +214,7 @@ TextVolume meta_image(const TextHeader& header) {
     }
   }
   set_place(volume, axes, numbers(header, "Offset", header.any({"Offset", "Position", "Origin"}, "0 0 0"), 3),
-            true, true);
+            millimetres_of(header, "DistanceUnits", header.any({"DistanceUnits"}, "")), true, true);
   return volume;
 }
 
@@ -201,6 +222,28 @@ TextVolume meta_image(const TextHeader& header) {
 std::string without_brackets(std::string value) {
   std::ranges::replace_if(value, [](char c) { return c == '(' || c == ')' || c == ','; }, ' ');
   return stripped(value);
+}
+
+/// How many mm the unit of an NRRD is: of the space, `"mm" "mm" "mm"`, else of the axes. One for all of them.
+double unit_of_nrrd(const TextHeader& header) {
+  const char* key = header.find("space directions") != nullptr || header.find("space units") != nullptr
+                        ? "space units"
+                        : "units";
+  std::string rest = header.any({key}, ""), unit;
+  for (int count = 0; !rest.empty(); ++count) {
+    const size_t end = rest.starts_with('"') ? rest.find('"', 1) : std::string::npos;
+    if (end == std::string::npos) {
+      header.refuse(quote(std::string(key), 40), " must be units in quotes, got ", quote(rest, 40));
+    }
+    const std::string of = rest.substr(1, end - 1);
+    if (count > 0 && of != unit) {
+      header.refuse(quote(std::string(key), 40), " must be one for all axes, got ", quote(unit, 20), " and ",
+                    quote(of, 20));
+    }
+    unit = of;
+    rest = stripped(std::string_view(rest).substr(end + 1));
+  }
+  return millimetres_of(header, key, unit);
 }
 
 TextVolume nrrd(const TextHeader& header) {
@@ -232,26 +275,27 @@ TextVolume nrrd(const TextHeader& header) {
                     quote(std::string(other), 20));
     }
   }
-  const auto type = types.find(header.at("type"));
+  const auto type = types.find(in_small_letters(header.at("type")));
   if (type == types.end()) {
     header.refuse("type must be whole or real numbers, got ", quote(header.at("type"), 40));
   }
   volume.header.type = type->second;
-  const std::string encoding = header.at("encoding");
+  const std::string encoding = in_small_letters(header.at("encoding"));
   volume.deflated = encoding == "gzip" || encoding == "gz";
   if (!volume.deflated && encoding != "raw") {
     header.refuse("encoding must be raw or gzip, got ", quote(encoding, 40));
   }
-  const std::string endian = header.any({"endian"}, size_of(volume.header.type) == 1 ? "little" : "");
+  const std::string endian =
+      in_small_letters(header.any({"endian"}, size_of(volume.header.type) == 1 ? "little" : ""));
   if (endian != "little" && endian != "big") {
     header.refuse("endian must be little or big, got ", quote(endian, 40));
   }
   volume.big_endian = endian == "big";
   set_sizes(volume, header, "sizes");
-  const std::string space = header.any({"space"}, "");
-  const bool lps = space == "left-posterior-superior" || space == "LPS",
-             las = space == "left-anterior-superior" || space == "LAS";
-  if (!space.empty() && !lps && !las && space != "right-anterior-superior" && space != "RAS") {
+  const std::string space = in_small_letters(header.any({"space"}, ""));
+  const bool lps = space == "left-posterior-superior" || space == "lps",
+             las = space == "left-anterior-superior" || space == "las";
+  if (!space.empty() && !lps && !las && space != "right-anterior-superior" && space != "ras") {
     header.refuse(
         "space must be left-posterior-superior, left-anterior-superior or right-anterior-superior, got ",
         quote(space, 60));
@@ -270,7 +314,7 @@ TextVolume nrrd(const TextHeader& header) {
   }
   set_place(volume, axes,
             numbers(header, "space origin", without_brackets(header.any({"space origin"}, "(0,0,0)")), 3),
-            lps || las, lps);
+            unit_of_nrrd(header), lps || las, lps);
   return volume;
 }
 
@@ -282,8 +326,9 @@ Nifti parse_text(std::span<const std::byte> file, std::string_view where, std::o
   require<DataError>(is_nrrd || begin.starts_with("ObjectType") || begin.starts_with("NDims"), where,
                      ": is neither MetaImage nor NRRD, by its first line");
   const TextHeader header =
-      is_nrrd ? lines_of(file, where, ": ", [](const std::string& key) { return key.empty(); })
-              : lines_of(file, where, "=", [](const std::string& key) { return key == "ElementDataFile"; });
+      is_nrrd ? lines_of(file, where, ": ", true, [](const std::string& key) { return key.empty(); })
+              : lines_of(file, where, "=", false,
+                         [](const std::string& key) { return key == "ElementDataFile"; });
   const TextVolume volume = is_nrrd ? nrrd(header) : meta_image(header);
   require_affine(volume.header, where);
   Nifti result{volume.header, {}};
@@ -322,18 +367,14 @@ Nifti parse_text(std::span<const std::byte> file, std::string_view where, std::o
   return result;
 }
 
+bool is_text_volume(std::string_view path) {
+  return path.ends_with(".mha") || path.ends_with(".nrrd");
+}
+
 }  // namespace
 
 Nifti parse_text_volume(std::span<const std::byte> file, std::string_view where, uint64_t limit) {
   return parse_text(file, where, limit);
-}
-
-NiftiHeader parse_text_volume_header(std::span<const std::byte> file, std::string_view where) {
-  return parse_text(file, where, {}).header;
-}
-
-bool is_text_volume(std::string_view path) {
-  return path.ends_with(".mha") || path.ends_with(".nrrd");
 }
 
 Nifti read_volume(const std::string& path, uint64_t limit) {
@@ -354,16 +395,6 @@ NiftiHeader read_volume_header(const std::string& path) {
 
 bool is_volume_file(std::string_view path) {
   return is_nifti(path) || is_text_volume(path);
-}
-
-std::string stem_of_volume(const std::string& path) {
-  const std::string name = std::filesystem::path(path).filename().string();
-  for (const std::string_view ending : {".nii.gz", ".nii", ".mha", ".nrrd"}) {
-    if (name.ends_with(ending)) {
-      return name.substr(0, name.size() - ending.size());
-    }
-  }
-  return name;
 }
 
 }  // namespace weyl

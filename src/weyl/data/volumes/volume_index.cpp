@@ -11,6 +11,7 @@
 #include "weyl/core/input_file.h"
 #include "weyl/core/json.h"
 #include "weyl/core/quote.h"
+#include "weyl/data/base/files_below.h"
 #include "weyl/data/volumes/text_volumes.h"
 
 namespace weyl {
@@ -151,7 +152,7 @@ std::vector<VolumeCase> decathlon_cases(const Json* list, bool labelled, const s
         folder, item.is_object() ? part(item, "image", where).string_or("") : item.string_or(""), where);
     const std::string label =
         labelled ? path_in(folder, part(item, "label", where).string_or(""), where) : "";
-    result.push_back({stem_of_volume(image), {image}, label});
+    result.push_back({stem_of(image), {image}, label});
   }
   return result;
 }
@@ -188,7 +189,7 @@ std::pair<std::string, int64_t> split_channel(const std::string& stem) {
 std::map<std::string, std::string> by_stem(const std::vector<std::string>& files) {
   std::map<std::string, std::string> result;
   for (const std::string& file : files) {
-    const auto [at, first] = result.emplace(stem_of_volume(file), file);
+    const auto [at, first] = result.emplace(stem_of(file), file);
     require<DataError>(first, file, ": has the name of ", at->second);
   }
   return result;
@@ -241,7 +242,7 @@ std::map<std::string, std::string> words_of_case(const fs::path& folder) {
   std::map<std::string, std::string> words;
   const std::string name = folder.filename().string();
   for (const std::string& file : volumes_in(folder.string())) {
-    const std::string stem = stem_of_volume(file);
+    const std::string stem = stem_of(file);
     const bool named = stem.size() > name.size() + 1 && stem.starts_with(name) &&
                        (stem[name.size()] == '-' || stem[name.size()] == '_');
     words.emplace(named ? stem.substr(name.size() + 1) : "", file);
@@ -346,7 +347,7 @@ std::vector<std::string> volumes_in(const std::string& folder) {
 std::vector<VolumeCase> cases_by_channel(const std::vector<std::string>& files, int64_t channels) {
   std::map<std::string, std::map<int64_t, std::string>> found;
   for (const std::string& file : files) {
-    const auto [name, channel] = split_channel(stem_of_volume(file));
+    const auto [name, channel] = split_channel(stem_of(file));
     require<DataError>(
         channel >= 0 && channel < channels, file, ": its name must end in the number of its channel, _0000",
         channels > 1 ? text(" to _", std::string(channels > 10 ? "00" : "000"), channels - 1) : "");
@@ -369,7 +370,7 @@ std::vector<VolumeCase> cases_by_channel(const std::vector<std::string>& files, 
 bool are_by_channel(const std::vector<std::string>& files, int64_t channels) {
   std::map<std::string, std::set<int64_t>> found;
   for (const std::string& file : files) {
-    const auto [name, channel] = split_channel(stem_of_volume(file));
+    const auto [name, channel] = split_channel(stem_of(file));
     if (channel < 0 || channel >= channels || !found[name].insert(channel).second) {
       return false;
     }
