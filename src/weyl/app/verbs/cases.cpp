@@ -9,6 +9,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/temporary_folder.h"
+#include "weyl/data/base/sample_checks.h"
 #include "weyl/train/run/journal.h"
 
 namespace weyl {
@@ -16,7 +17,8 @@ namespace weyl {
 std::vector<Case> cases_of(const Dataset& data, const Evaluation& evaluation, const std::string& run) {
   std::vector<Case> cases;
   for (size_t i = 0; i < evaluation.by_sample.size(); ++i) {
-    cases.push_back({case_name(data, static_cast<int64_t>(i)), run, evaluation.by_sample[i]});
+    const std::string name = case_name(data, static_cast<int64_t>(i));
+    cases.push_back({name.empty() ? std::to_string(i) : visible(name), run, evaluation.by_sample[i]});
   }
   return cases;
 }

@@ -9,7 +9,7 @@ namespace weyl {
 
 /// One sample as it was measured by itself.
 struct Case {
-  std::string name;  // case_name (app/draw/picture_data.h)
+  std::string name;  // case_name (data/base/sample_checks.h), visible; the number of a sample that has none
   std::string run;   // whose model measured it; of one model empty
   Metrics metrics;
 };

@@ -4,7 +4,6 @@
 #include <ATen/ops/_upsample_nearest_exact2d.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
@@ -46,16 +45,6 @@ void write_volume(const std::string& source, const std::string& path, const Tens
               {static_cast<const std::byte*>(stored.const_data_ptr()), static_cast<size_t>(stored.nbytes())},
               existing);
 }
-
-}  // namespace
-
-std::string stem_of(const std::string& source) {
-  const std::string name = std::filesystem::path(source).filename().string();
-  const std::string inner = name.ends_with(".gz") ? name.substr(0, name.size() - 3) : name;
-  return std::filesystem::path(inner).stem().string();
-}
-
-namespace {
 
 void write_picture(const std::string& source, const std::string& path, const Tensor& values, int64_t classes,
                    Existing existing) {

@@ -26,7 +26,4 @@ std::string write_prediction(const std::string& source, const std::string& stem,
 /// The path that write_prediction writes for that stem. DataError: a source of no format that is written.
 std::string prediction_path(const std::string& source, const std::string& stem);
 
-/// The name of a source's file without folder and ending: `BRATS_001` of imagesTr/BRATS_001.nii.gz.
-std::string stem_of(const std::string& source);
-
 }  // namespace weyl
