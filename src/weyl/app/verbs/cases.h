@@ -19,7 +19,7 @@ std::vector<Case> cases_of(const Dataset& data, const Evaluation& evaluation, co
 
 /// A CSV table of cases, a row each in their order: `case`, `run` where there is one, and a column for each metric, named with its
 /// unit. Numbers read back to the same doubles. An empty cell is a metric that the case does not have; a Hausdorff distance
-/// where one of both masks alone is empty is `inf`.
+/// where one of both masks alone is empty is `inf`, and so is a mean over classes with such a one.
 std::string cases_csv(const std::vector<Case>& cases);
 
 /// The worst, the median and the best of a set's cases by a metric: sample numbers, those of different names alone different.
