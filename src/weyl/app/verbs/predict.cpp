@@ -65,7 +65,7 @@ std::vector<std::string> models_of(const PredictCommand& command) {
 PredictCommand with_folds(PredictCommand command, const Systems& systems) {
   std::vector<std::string> models;
   for (const std::string& model : models_of(command)) {
-    std::ranges::copy(runs_of_folds(model, systems), std::back_inserter(models));
+    std::ranges::copy(models_of_folds(model, systems), std::back_inserter(models));
   }
   command.model = models.front();
   command.others.assign(models.begin() + 1, models.end());
