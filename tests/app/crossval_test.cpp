@@ -3,13 +3,16 @@
 #include <signal.h>
 
 #include <chrono>
+#include <cmath>
 #include <set>
+#include <span>
 #include <sstream>
 #include <thread>
 
 #include "tests/app/program.h"
 #include "weyl/core/json.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/safetensors.h"
 
 namespace weyl {
 namespace crossval_test {
@@ -90,8 +93,10 @@ TEST(Crossval, MeasuresEverySampleOnceByTheModelThatHasNotSeenIt) {
   }
   EXPECT_NEAR(number(*json.find("over_folds"), "dice", "mean"), mean, 1e-12);
   EXPECT_GT(number(*json.find("over_folds"), "dice", "deviation"), 0);
-  // One run by itself says the same of its fold.
-  const Json one = Json::parse(weyl_program("eval cv/fold-1 --split valid --json", place()).out, "stdout");
+  // One run by itself says the same of its fold, by the weights that it ended with: its best are those that did best on this fold.
+  EXPECT_EQ(json.find("folds")->items()[1].find("model")->string_or(""), "cv/fold-1/last");
+  const Json one =
+      Json::parse(weyl_program("eval cv/fold-1/last --split valid --json", place()).out, "stdout");
   EXPECT_EQ(number(*one.find("metrics"), "dice"),
             number(*json.find("folds")->items()[1].find("metrics"), "dice"));
 }
@@ -157,8 +162,8 @@ TEST(Crossval, AllFoldsPredictTogether) {
     const Outcome folder = weyl_program("predict cv new " + keys + " --out together --json --force", place());
     ASSERT_EQ(folder.code, 0) << folder.err;
     EXPECT_GT(Json::parse(folder.out, "stdout").find("peak_mb")->number_or(0), 1);
-    const Outcome runs =
-        weyl_program("predict cv/fold-0 cv/fold-1 cv/fold-2 new " + keys + " --out apart --force", place());
+    const Outcome runs = weyl_program(
+        "predict cv/fold-0/last cv/fold-1/last cv/fold-2/last new " + keys + " --out apart --force", place());
     ASSERT_EQ(runs.code, 0) << runs.err;
     EXPECT_EQ(contents(place() + "/together/IMD001.png"), contents(place() + "/apart/IMD001.png"));
   }
@@ -169,6 +174,127 @@ TEST(Crossval, AllFoldsPredictTogether) {
   fs::copy_file(place() + "/cv/crossval.toml", place() + "/begun/crossval.toml",
                 fs::copy_options::overwrite_existing);
   EXPECT_EQ(weyl_program("predict begun new --out no", place()).code, 3);
+}
+
+std::vector<double> probabilities(const std::string& models) {
+  const Outcome out = weyl_program("predict " + models + " new --out p.safetensors --force", place());
+  EXPECT_EQ(out.code, 0) << out.err;
+  const SafetensorsFile file(place() + "/p.safetensors");
+  const std::vector<std::byte> bytes = file.bytes("probabilities");
+  const auto values = [&]<class T>(T) {
+    std::vector<T> read(bytes.size() / sizeof(T));
+    file.read("probabilities", std::as_writable_bytes(std::span(read)));
+    return std::vector<double>(read.begin(), read.end());
+  };
+  return file.entry("probabilities").type == ElementType::f64 ? values(double{}) : values(float{});
+}
+
+TEST(Crossval, AllFoldsTogetherAreTheMeanOfEach) {
+  whole();
+  fs::create_directories(place() + "/new");
+  fs::copy_file(place() + "/lesions/PH2 Dataset images/IMD002/IMD002_Dermoscopic_Image/IMD002.bmp",
+                place() + "/new/IMD001.bmp", fs::copy_options::overwrite_existing);
+  const auto all = probabilities("cv");
+  std::vector<double> mean(all.size());
+  double farthest = 0;
+  for (const char* fold : {"cv/fold-0/last", "cv/fold-1/last", "cv/fold-2/last"}) {
+    const auto one = probabilities(fold);
+    ASSERT_EQ(one.size(), all.size());
+    for (size_t i = 0; i < one.size(); ++i) {
+      mean[i] += one[i] / 3;
+      farthest = std::max(farthest, std::abs(one[i] - all[i]));
+    }
+  }
+  ASSERT_FALSE(all.empty());
+  for (size_t i = 0; i < all.size(); ++i) {
+    ASSERT_NEAR(all[i], mean[i], 1e-6) << i;
+  }
+  EXPECT_GT(farthest, 1e-4);  // or nothing was tried
+}
+
+/// A fold that was trained on what another fold measures would be measured by heart.
+TEST(Crossval, RefusesDataThatHaveChanged) {
+  whole();
+  fs::copy(place() + "/cv", place() + "/changed", fs::copy_options::recursive);
+  const std::string command = "crossval net.toml --folds 3 --out changed --json --no-pictures";
+  const std::string first = contents(place() + "/changed/cases.csv");
+  const std::string images = place() + "/lesions/PH2 Dataset images/";
+  const auto renamed = [&](const std::string& from, const std::string& to) {
+    for (const std::string& inner : {std::string("_Dermoscopic_Image/"), std::string("_lesion/")}) {
+      fs::rename(images + from + "/" + from + inner, images + from + "/" + to + inner);
+    }
+    for (const auto& [folder, ending] :
+         {std::pair("_Dermoscopic_Image/", ".bmp"), {"_lesion/", "_lesion.bmp"}}) {
+      fs::rename(images + from + "/" + to + folder + from + ending,
+                 images + from + "/" + to + folder + to + ending);
+    }
+    fs::rename(images + from, images + to);
+  };
+  renamed("IMD003", "IMD999");  // which moves all that follow it to other places of the permutation
+  for (const bool trains : {false, true}) {
+    if (trains) {
+      fs::remove_all(place() + "/changed/fold-2");
+    }
+    const Outcome refused = weyl_program(command, place());
+    EXPECT_EQ(refused.code, 3) << refused.err;
+    EXPECT_NE(refused.err.find("changed/fold-0: data must be those that its fold was trained on"),
+              std::string::npos)
+        << refused.err;
+    EXPECT_EQ(fs::exists(place() + "/changed/fold-2"), !trains);  // nothing was trained on other data
+  }
+  renamed("IMD999", "IMD003");
+  const Outcome again = weyl_program(command, place());
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(contents(place() + "/changed/cases.csv"), first);
+}
+
+TEST(Crossval, IsInterruptedWhileItMeasures) {
+  whole();
+  fs::copy(place() + "/cv", place() + "/measured", fs::copy_options::recursive);
+  fs::remove(place() + "/measured/crossval.json");
+  const std::string command = "'" WEYL_BINARY_DIR "/bin/weyl' crossval net.toml --folds 3 --out measured";
+  // Too early, and the program does not yet listen; too late, and it is done.
+  int code = 0;
+  for (int call = 0; call < 60 && code != 5; ++call) {
+    const std::string seconds = std::to_string(0.1 + 0.05 * call);
+    const Outcome out = shell("timeout --preserve-status -s INT " + seconds + " " + command, place());
+    code = out.code;
+    if (code == 5) {
+      EXPECT_NE(out.err.find("the same command measures them"), std::string::npos) << out.err;
+      EXPECT_FALSE(fs::exists(place() + "/measured/crossval.json"));
+    } else {
+      fs::remove(place() + "/measured/crossval.json");
+    }
+  }
+  EXPECT_EQ(code, 5);
+  EXPECT_EQ(shell(command, place()).code, 0);
+  EXPECT_EQ(contents(place() + "/measured/cases.csv"), contents(place() + "/cv/cases.csv"));
+}
+
+TEST(Crossval, WarnsWhereAFoldEndsByItsOwnSamples) {
+  const Outcome out = weyl_program(
+      "crossval net.toml train.patience=1 train.steps=1 --folds 2 --out patient --no-pictures", place());
+  EXPECT_EQ(out.code, 0) << out.err;
+  EXPECT_NE(out.err.find("train.patience ends the training"), std::string::npos) << out.err;
+}
+
+/// What had no effect in training is no reason to refuse another way to predict.
+TEST(Crossval, EvalWarnsOfKeysWithoutEffectThatItWasGiven) {
+  whole();
+  fs::create_directories(place() + "/new");
+  fs::copy_file(place() + "/lesions/PH2 Dataset images/IMD002/IMD002_Dermoscopic_Image/IMD002.bmp",
+                place() + "/new/IMD001.bmp", fs::copy_options::overwrite_existing);
+  const Outcome trained = weyl_program(
+      "train net.toml task.segmentation.focal_gamma=3 train.steps=1 --out gamma --no-pictures", place());
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_NE(trained.err.find("focal_gamma"), std::string::npos) << trained.err;
+  const std::string keys = " task.segmentation.largest_component=true task.segmentation.window.overlap=0.25";
+  for (const std::string verb : {"eval gamma --split valid", "predict gamma new --out p --force"}) {
+    const Outcome out = weyl_program(verb + keys, place());
+    EXPECT_EQ(out.code, 0) << out.err;
+    EXPECT_EQ(out.err.find("focal_gamma"), std::string::npos) << out.err;
+    EXPECT_NE(out.err.find("window.overlap = 0.25 has no effect"), std::string::npos) << out.err;
+  }
 }
 
 TEST(Crossval, EvalWritesATableAndPicturesOfCases) {

@@ -1,6 +1,7 @@
 // Random changes of grids: what they leave as it is, what they are a function of, and turns against the exact ones.
 #include "weyl/carriers/augmented_grid.h"
 
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -285,6 +286,22 @@ TEST(Loader, ChangesGridsTheSameInEveryBatchAndByAnyNumberOfThreads) {
     }
   }
   EXPECT_GT(difference(all_of(a, 3)[0], batches[0]), 0);
+}
+
+TEST(Loader, RandomChangesOfLargeGridsDoNotDependOnTheNumberOfThreads) {
+  // More cells than LibTorch leaves to one thread, and a number that no vector divides.
+  const auto set = images(2, 311, 331);
+  const int before = at::get_num_threads();
+  const auto with = [&](int threads) {
+    at::set_num_threads(threads);
+    Loader loader(set, {.batch = 1, .grids = all_of_them(1), .dtype = at::kDouble}, 3);
+    return all_of(loader, 1);
+  };
+  const auto one = with(1);
+  for (const int threads : {2, 3, 5}) {
+    expect_equal(with(threads), one);
+  }
+  at::set_num_threads(before);
 }
 
 }  // namespace augmented_grid_test

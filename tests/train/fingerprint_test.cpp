@@ -45,6 +45,40 @@ TEST(Fingerprint, SeesEveryChangeOfASmallSet) {
             "its valid split was not there");
 }
 
+/// Samples that are all alike but for their names.
+struct Cases : Dataset {
+  std::vector<std::string> files, names;
+  Schema declared;
+  int64_t size() const override { return std::ssize(files); }
+  const Schema& schema() const override { return declared; }
+  int64_t tokens(int64_t) const override { return 1; }
+  std::string source(int64_t index) const override { return files.at(static_cast<size_t>(index)); }
+  std::string name(int64_t index) const override { return names.at(static_cast<size_t>(index)); }
+  Batch batch(std::span<const int64_t> indices) const override {
+    Batch batch;
+    Points points;
+    points.graphs = Segments::of_sizes(std::vector<int64_t>(indices.size(), 1));
+    batch.input = points;
+    return batch;
+  }
+};
+
+TEST(Fingerprint, KnowsSamplesByTheirNames) {
+  const auto of = [](std::vector<std::string> files, std::vector<std::string> names) {
+    const auto set = std::make_shared<Cases>();
+    set->files = std::move(files);
+    set->names = std::move(names);
+    return fingerprint({set, nullptr, nullptr});
+  };
+  const Json json = of({"in/a.nii.gz", "in/b.bmp"}, {"", ""});
+  EXPECT_EQ(changes_of_data(of({"elsewhere/a.mha", "elsewhere/b.png"}, {"", ""}), json), "");
+  EXPECT_EQ(changes_of_data(of({"", ""}, {"a", "b"}), json), "");
+  const std::string others = "its train split has samples of other names, or in another order";
+  EXPECT_EQ(changes_of_data(of({"in/b.bmp", "in/a.nii.gz"}, {"", ""}), json), others);
+  EXPECT_EQ(changes_of_data(of({"in/a.nii.gz", "in/b.bmp"}, {"", "c"}), json), others);
+  EXPECT_EQ(changes_of_data(of({"", ""}, {"", ""}), json), "");  // as runs that are older than names
+}
+
 // A set of more tokens than are looked at: of one sample in four the contents are known.
 struct Large : Dataset {
   int64_t moved = -1;

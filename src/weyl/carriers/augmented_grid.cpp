@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <span>
 #include <utility>
 
 #include "weyl/core/check.h"
@@ -445,7 +446,8 @@ Spread spread_of_channel(const Tensor& channel) {
   return s;
 }
 
-/// Along an axis, the values outside being those of the nearest cell.
+/// Along an axis, the values outside being those of the nearest cell. Products are rounded before they are added: fused to sums, as
+/// LibTorch's vectors do it and the rest of them does not, they would depend on the number of threads.
 Tensor blurred(const Tensor& x, int64_t axis, double sigma) {
   const auto radius = static_cast<int64_t>(std::ceil(4 * sigma));
   const int64_t n = x.size(axis);
@@ -462,7 +464,7 @@ Tensor blurred(const Tensor& x, int64_t axis, double sigma) {
   const Tensor wide = at::index_select(x, axis, at::tensor(cells, at::kLong));
   Tensor result = wide.narrow(axis, 0, n) * (weights[0] / sum);
   for (int64_t i = 1; i <= 2 * radius; ++i) {
-    result.add_(wide.narrow(axis, i, n), weights[static_cast<size_t>(i)] / sum);
+    result.add_(wide.narrow(axis, i, n) * (weights[static_cast<size_t>(i)] / sum));
   }
   return result;
 }
@@ -524,12 +526,16 @@ void add_noise(const std::optional<GridNoise>& o, Stream stream, std::vector<Ten
   }
 }
 
+/// Value by value: LibTorch's power of a vector and of the rest of one differ, and threads cut where the rest begins.
 Tensor with_gamma(const Tensor& channel, double power) {
   const Spread before = spread_of_channel(channel);
   if (!(before.high > before.low)) {
     return channel;
   }
-  const Tensor bent = ((channel - before.low) / (before.high - before.low)).pow(power).contiguous();
+  const Tensor bent = ((channel - before.low) / (before.high - before.low)).contiguous();
+  for (double& x : std::span(bent.mutable_data_ptr<double>(), static_cast<size_t>(bent.numel()))) {
+    x = std::pow(x, power);
+  }
   const Spread after = spread_of_channel(bent);
   return after.deviation > 0 ? (bent - after.mean) * (before.deviation / after.deviation) + before.mean
                              : channel;

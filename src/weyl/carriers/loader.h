@@ -50,7 +50,8 @@ void require_crop(std::span<const int64_t> crop, const Schema& schema);
 ///
 /// Each thread that makes batches computes with as many threads as at::set_num_threads has set for all: LibTorch has no
 /// setting for one thread alone. The bits of a batch do not depend on that number: row gathers, and products of D x D
-/// matrices, divide no sum.
+/// matrices, divide no sum, and random changes of grids are computed value by value (augmented_grid.cpp). Not so what a set of
+/// images changes by itself (Dataset::augmented): of large images resized, blurred or coloured ones may differ in the last bit.
 class Loader {
  public:
   /// ConfigError: batch, batch_tokens or threads < 1; see require_crop and require_grid_augmentation.

@@ -11,7 +11,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/own_folder.h"
 #include "weyl/core/quote.h"
-#include "weyl/data/base/files_below.h"
+#include "weyl/data/base/sample_checks.h"
 #include "weyl/data/images/prediction.h"
 #include "weyl/train/run/journal.h"
 
@@ -88,7 +88,7 @@ class Writer {
       require<DataError>(!source.empty(), "--out: sample ", sample,
                          " has no file of its own whose format a prediction could take: give a .safetensors "
                          "file");
-      std::string stem = data_.name(sample).empty() ? stem_of(source) : data_.name(sample);
+      std::string stem = case_name(data_, sample);
       while (!taken.insert(stem).second ||
              (probabilities_ && !taken.insert(stem + "_probabilities").second)) {
         stem += text("_", sample);

@@ -286,9 +286,9 @@ Recipe with_data_keys(const Subject& subject, const std::vector<std::string>& ov
   return recipe;
 }
 
-void take_prediction_keys(Subject& subject, const std::vector<std::string>& overrides) {
+std::vector<std::string> take_prediction_keys(Subject& subject, const std::vector<std::string>& overrides) {
   if (overrides.empty()) {
-    return;
+    return {};
   }
   require<ConfigError>(subject.task != nullptr && subject.trained, "override '", overrides.front(),
                        "': needs a trained model with a task");
@@ -311,12 +311,15 @@ void take_prediction_keys(Subject& subject, const std::vector<std::string>& over
   TaskOptions options = subject.recipe.task;
   const auto visit = [&](Fields& f) { f("task", options, "what the model has learned"); };
   const std::string stored = write_toml(visit);
+  const std::vector<std::string> before = unused_option_warnings([&] { require_effects(options); });
   read_toml_text(stored, "the model's config", overrides, visit);
-  require_effects(options);
+  std::vector<std::string> warnings = unused_option_warnings([&] { require_effects(options); });
+  std::erase_if(warnings, [&](const std::string& line) { return std::ranges::count(before, line) > 0; });
   std::shared_ptr<Task> task = make_task(options);
   task->load(subject.task->state());
   subject.task = std::move(task);
   subject.recipe.task = std::move(options);
+  return warnings;
 }
 
 namespace {

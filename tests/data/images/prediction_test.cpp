@@ -93,7 +93,6 @@ TEST(Prediction, TakesTheFormatAndTheAffineBitsOfItsSource) {
     const Tensor mask =
         mask_tensor({of_mask, labels}, counted_numbers(4), orientation_of(affine_of(of_mask)), "x")
             .to(at::kLong);
-    EXPECT_EQ(stem_of(folder / name), "case_7");
     const auto path = write_prediction(folder / name, folder / "out_mask", mask);
     EXPECT_EQ(path, folder / "out_mask" + std::string(name).substr(6));
     const Nifti read = read_nifti(path);
@@ -129,7 +128,7 @@ TEST(Prediction, OfAnImageIsAGreyPngOfItsSize) {
   const std::string source = folder / "photo.bmp";
   write_image(source, {ElementType::u8, {4, 6, 3}, std::vector<std::byte>(72)});
   const Tensor classes = at::tensor(std::vector<int64_t>{0, 1, 2, 0, 1, 1}, at::kLong).view({2, 3});
-  const std::string path = write_prediction(source, folder / stem_of(source), classes);
+  const std::string path = write_prediction(source, folder / "photo", classes);
   EXPECT_EQ(path, folder / "photo.png");
   const Array read = read_image(path);
   EXPECT_EQ(read.shape, (std::vector<int64_t>{4, 6, 1}));

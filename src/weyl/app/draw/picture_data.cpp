@@ -8,7 +8,6 @@
 #include <ATen/ops/where.h>
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <initializer_list>
 #include <map>
 #include <numbers>
@@ -22,6 +21,7 @@
 #include "weyl/core/quote.h"
 #include "weyl/core/random.h"
 #include "weyl/core/text_number.h"
+#include "weyl/data/base/sample_checks.h"
 #include "weyl/predict/body_film.h"
 #include "weyl/tasks/completion.h"
 #include "weyl/train/run/append_file.h"
@@ -237,8 +237,8 @@ int64_t slice_to_show(std::initializer_list<Tensor> masks) {
 
 /// A sample in a title: "case NAME", or "sample 3" where it has no name.
 std::string sample_in_title(const Dataset& data, int64_t sample) {
-  const bool named = !data.name(sample).empty() || !data.source(sample).empty();
-  return text(named ? "case " : "sample ", case_name(data, sample));
+  const std::string name = case_name(data, sample);
+  return name.empty() ? text("sample ", sample) : "case " + visible(name);
 }
 
 /// The slice of (.., X, Y, Z), as it is looked at: x to the right, y upwards.
@@ -247,17 +247,6 @@ Tensor slice_of(const Tensor& x, int64_t z) {
 }
 
 }  // namespace
-
-std::string case_name(const Dataset& data, int64_t sample) {
-  if (const std::string called = data.name(sample); !called.empty()) {
-    return visible(called);
-  }
-  std::filesystem::path name = std::filesystem::path(data.source(sample)).filename();
-  if (name.extension() == ".gz") {
-    name = name.stem();
-  }
-  return name.empty() ? std::to_string(sample) : visible(name.stem().string());
-}
 
 bool write_overlay(const Predictor& predictor, const Dataset& data, int64_t sample, const std::string& path,
                    const std::string& begin) {

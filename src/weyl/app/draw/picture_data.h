@@ -28,8 +28,6 @@ void write_overlays(const Predictor& predictor, const Dataset& test, const std::
 bool write_overlay(const Predictor& predictor, const Dataset& data, int64_t sample, const std::string& path,
                    const std::string& begin = "");
 
-/// What a sample is called: as the set names it, its file's name without endings, or its number.
-std::string case_name(const Dataset& data, int64_t sample);
 /// Writes how the tokens of one sample of a grid attend (Model::attention_maps; figure 3 of the steerable transformer's paper) as
 /// FOLDER/attention_<sample>.safetensors: `pictures` (K, H, W, 3), u8, a row for each layer: the sample, each head, the mean of
 /// the heads; in the metadata `words` of each picture, one a line, `columns` and a `title`. A volume shows the slice along the

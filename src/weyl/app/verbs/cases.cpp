@@ -9,6 +9,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/temporary_folder.h"
+#include "weyl/data/base/sample_checks.h"
 #include "weyl/train/run/journal.h"
 
 namespace weyl {
@@ -16,26 +17,27 @@ namespace weyl {
 std::vector<Case> cases_of(const Dataset& data, const Evaluation& evaluation, const std::string& run) {
   std::vector<Case> cases;
   for (size_t i = 0; i < evaluation.by_sample.size(); ++i) {
-    cases.push_back({case_name(data, static_cast<int64_t>(i)), run, evaluation.by_sample[i]});
+    const std::string name = case_name(data, static_cast<int64_t>(i));
+    cases.push_back({name.empty() ? std::to_string(i) : visible(name), run, evaluation.by_sample[i]});
   }
   return cases;
 }
 
 namespace {
 
-/// A metric of a case as a cell.
+constexpr std::string_view distance = "hd95", infinite = "hd95_infinite";
+
+/// A metric of a case as a cell. Infinite distances are left out of means and counted by themselves; of a case the mean of several
+/// parts with one of them is infinite, too.
 std::string metric_cell(const Metrics& metrics, const std::string& name) {
-  if (const auto found = metrics.find(name); found != metrics.end()) {
-    return exact_text(found->second.value);
-  }
-  constexpr std::string_view distance = "hd95";
-  if (name.starts_with(distance)) {  // left out of means over samples, and counted by itself
-    const auto infinite = metrics.find("hd95_infinite" + name.substr(distance.size()));
-    if (infinite != metrics.end() && infinite->second.value > 0) {
+  if (name.starts_with(distance) && !name.starts_with(infinite)) {
+    const auto count = metrics.find(std::string(infinite) + name.substr(distance.size()));
+    if (count != metrics.end() && count->second.value > 0) {
       return "inf";
     }
   }
-  return "";
+  const auto found = metrics.find(name);
+  return found != metrics.end() ? exact_text(found->second.value) : "";
 }
 
 }  // namespace
@@ -45,6 +47,9 @@ std::string cases_csv(const std::vector<Case>& cases) {
   for (const Case& c : cases) {
     for (const auto& [name, metric] : c.metrics) {
       units[name] = metric.unit;
+      if (name.starts_with(infinite) && metric.value > 0) {  // of which no case may have a finite one
+        units.try_emplace(std::string(distance) + name.substr(infinite.size()));
+      }
     }
   }
   const bool runs = std::ranges::any_of(cases, [](const Case& c) { return !c.run.empty(); });

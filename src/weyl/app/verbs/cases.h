@@ -9,7 +9,7 @@ namespace weyl {
 
 /// One sample as it was measured by itself.
 struct Case {
-  std::string name;  // case_name (app/draw/picture_data.h)
+  std::string name;  // case_name (data/base/sample_checks.h), visible; the number of a sample that has none
   std::string run;   // whose model measured it; of one model empty
   Metrics metrics;
 };
@@ -19,7 +19,7 @@ std::vector<Case> cases_of(const Dataset& data, const Evaluation& evaluation, co
 
 /// A CSV table of cases, a row each in their order: `case`, `run` where there is one, and a column for each metric, named with its
 /// unit. Numbers read back to the same doubles. An empty cell is a metric that the case does not have; a Hausdorff distance
-/// where one of both masks alone is empty is `inf`.
+/// where one of both masks alone is empty is `inf`, and so is a mean over classes with such a one.
 std::string cases_csv(const std::vector<Case>& cases);
 
 /// The worst, the median and the best of a set's cases by a metric: sample numbers, those of different names alone different.

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <map>
 #include <memory>
 
@@ -22,6 +23,7 @@
 #include "weyl/core/input_file.h"
 #include "weyl/core/own_folder.h"
 #include "weyl/core/text_number.h"
+#include "weyl/data/open.h"
 #include "weyl/predict/subject.h"
 #include "weyl/study/sweep/record.h"
 #include "weyl/train/run/fingerprint.h"
@@ -39,6 +41,17 @@ constexpr const char* writer = "a cross-validation";
 
 std::string run_of_fold(const std::string& folder, int64_t fold) {
   return text(folder, "/fold-", fold);
+}
+
+bool is_done(const std::string& run) {
+  std::error_code error;
+  return fs::exists(run + "/result.json", error);
+}
+
+/// Of a run the weights that it ended with, averaged where it averages. Its best ones were chosen by the samples that it is measured
+/// on.
+std::string model_of(const std::string& run) {
+  return run + "/last";
 }
 
 std::vector<std::string> overrides_of(const CrossvalCommand& command, int64_t folds, int64_t fold) {
@@ -86,13 +99,34 @@ struct Fold {
   Evaluation evaluation;
 };
 
-/// Trains a fold, goes on with it, or finds it done. False: a signal has stopped it.
+/// DataError: the samples that a finished fold has learned from, or those that it is measured on, are no longer what they were.
+/// Its part may then hold samples that it was trained on.
+void require_same_data(const std::string& run, const Systems& systems) {
+  const Json all = fingerprint_of_run(run);
+  Json then = Json::object();  // samples for testing play no part
+  for (const char* split : {"train", "valid"}) {
+    if (const Json* known = all.find(split); known != nullptr) {
+      then.set(split, *known);
+    }
+  }
+  if (then.find("train") == nullptr) {
+    warn(text(run,
+              ": its environment.json does not say which data it learned from, so that today's cannot be "
+              "compared with them"));
+    return;
+  }
+  // Opened as `resume` opens them, so that equal data have equal fingerprints.
+  const Recipe recipe = read_recipe(run + "/config.toml", {}, options_of(systems));
+  const Splits now =
+      open_splits(data_of_run(recipe.data, run), recipe.interface ? &*recipe.interface : nullptr);
+  const std::string changes = changes_of_data(fingerprint({now.train, now.valid, nullptr}), then);
+  require<DataError>(changes.empty(), run, ": data must be those that its fold was trained on, but ", changes,
+                     "; another --out begins anew with today's data");
+}
+
+/// Trains a fold or goes on with it. False: a signal has stopped it.
 bool train_fold(const CrossvalCommand& command, int64_t folds, int64_t fold, const Systems& systems) {
   const std::string run = run_of_fold(command.out, fold);
-  std::error_code error;
-  if (fs::exists(run + "/result.json", error)) {
-    return true;
-  }
   say(text("fold ", fold, " of ", folds, ": ", run));
   TrainCommand train;
   train.output = command.output;
@@ -108,24 +142,28 @@ bool train_fold(const CrossvalCommand& command, int64_t folds, int64_t fold, con
   return train_run(train, systems).result.ending != Ending::interrupted;
 }
 
+/// Adds what is measured to `pooled` and `cases`, but where a signal has stopped it.
 Evaluation measured(const CrossvalCommand& command, const std::string& run, std::shared_ptr<Meter>& pooled,
                     std::vector<Case>& cases, const Systems& systems) {
   Machine machine = command.machine;
   machine.dtype.reset();
-  const FilePredictor predictor(run, predictor_options(machine), systems);
+  require_same_data(run, systems);
+  const FilePredictor predictor(model_of(run), predictor_options(machine), systems);
   take_threads_for(machine, predictor, predictor.options().batch);
   const auto data = open_data(predictor.subject().recipe, "", "valid", Keep::on_disk, {}, predictor.task());
   const TrainingSamples seen = training_samples_in(*data, fingerprint_of_run(run));
-  warn_if_any(seen.count == 0 ? ""
-                              : text(run, ": has learned from ", seen.exact ? "" : "about ", seen.count,
-                                     " of the ", data->size(),
-                                     " samples that it is measured on: samples are there twice, or the "
-                                     "data have changed since it was trained"));
+  warn_if_any(seen.count == 0
+                  ? ""
+                  : text(run, ": has learned from ", seen.exact ? "" : "about ", seen.count, " of the ",
+                         data->size(), " samples that it is measured on: samples are there twice"));
   Progress progress("eval " + run, data->size(), Progress::style_for_stderr(command.output.quiet));
-  Evaluation evaluation =
-      predictor.evaluate(data, "the valid split of " + run,
-                         {.progress = [&](int64_t done) { progress.update(done); }, .by_sample = true});
+  Evaluation evaluation = predictor.evaluate(
+      data, "the valid split of " + run,
+      {.progress = [&](int64_t done) { progress.update(done); }, .stop = stop_requested, .by_sample = true});
   progress.clear();
+  if (evaluation.stopped) {
+    return evaluation;
+  }
   const std::vector<Case> more = cases_of(*data, evaluation, run_name(run));
   cases.insert(cases.end(), more.begin(), more.end());
   if (pooled == nullptr) {
@@ -191,6 +229,7 @@ Json json_of(const std::string& out, const std::vector<Fold>& folds, const Metri
     seconds += fold.evaluation.seconds;
     of_folds.add(Json::object()
                      .set("run", fold.run)
+                     .set("model", model_of(fold.run))
                      .set("samples", fold.evaluation.samples)
                      .set("metrics", to_json(fold.evaluation.metrics)));
   }
@@ -210,24 +249,46 @@ Json json_of(const std::string& out, const std::vector<Fold>& folds, const Metri
 
 }  // namespace
 
-std::vector<std::string> runs_of_folds(const std::string& path, const Systems& systems) {
+std::vector<std::string> models_of_folds(const std::string& path, const Systems& systems) {
   std::error_code error;
   if (!fs::is_regular_file(path + record_name, error)) {
     return {path};
   }
   const Recipe recipe = read_recipe(path + record_name, {}, options_of(systems));
-  std::vector<std::string> runs;
+  std::vector<std::string> models;
   for (int64_t fold = 0; fold < recipe.data.folds; ++fold) {
     const std::string run = run_of_fold(path, fold);
-    require<DataError>(fs::exists(run + "/result.json", error), path,
-                       ": must be a whole cross-validation, but ", run,
+    require<DataError>(is_done(run), path, ": must be a whole cross-validation, but ", run,
                        " is not trained to its end; `weyl crossval "
                        "CONFIG --out ",
                        path, "` goes on with it");
-    runs.push_back(run);
+    models.push_back(model_of(run));
   }
-  return runs;
+  return models;
 }
+
+namespace {
+
+/// Where a fold's own samples decide more than they are measured by; empty: nowhere.
+std::string warning_about_choices(const TrainOptions& o) {
+  const bool plateau = o.schedule.name == ScheduleLaw::plateau;
+  return o.patience || plateau
+             ? text(
+                   o.patience ? "train.patience ends" : "train.schedule.name = \"plateau\" steers",
+                   " the training of each fold by the samples that the fold is measured on, so that metrics may "
+                   "be better than those of new data")
+             : "";
+}
+
+int leave_for_later(const CrossvalCommand& command, int64_t done, const std::string& line) {
+  say(line);
+  if (command.output.json) {
+    std::cout << Json::object().set("out", command.out).set("done", done).dump() << "\n";
+  }
+  return exit_interrupted;
+}
+
+}  // namespace
 
 int run(const CrossvalCommand& command, const Systems& systems) {
   const ModelOptions known = options_of(systems);
@@ -235,22 +296,34 @@ int run(const CrossvalCommand& command, const Systems& systems) {
   const int64_t count = command.folds.value_or(recipe.data.folds > 0 ? recipe.data.folds : usual_folds);
   recipe = read_recipe(command.config.path, overrides_of(command, count, 0), known);
   check_trainable(recipe);
+  warn_if_any(warning_about_choices(recipe.train));
   begin_or_go_on(command.out, record_of(std::move(recipe)), count);
+  constexpr const char* left = "folds that are trained stay, and the same command goes on";
+  catch_signals(left);
+  std::vector<int64_t> done, missing;
   for (int64_t fold = 0; fold < count; ++fold) {
-    if (!train_fold(command, count, fold, systems)) {
-      say(text("fold ", fold, " of ", count, " is saved; the same command goes on"));
-      if (command.output.json) {
-        std::cout << Json::object().set("out", command.out).set("done", fold).dump() << "\n";
-      }
-      return exit_interrupted;
-    }
+    (is_done(run_of_fold(command.out, fold)) ? done : missing).push_back(fold);
   }
+  for (size_t i = 0; i < done.size() && !missing.empty(); ++i) {  // before more is trained on other data
+    require_same_data(run_of_fold(command.out, done[i]), systems);
+  }
+  for (const int64_t fold : missing) {
+    if (!train_fold(command, count, fold, systems)) {
+      return leave_for_later(command, std::ssize(done),
+                             text("fold ", fold, " of ", count, " is saved; the same command goes on"));
+    }
+    done.push_back(fold);
+  }
+  catch_signals(left);  // a training has said what it leaves
   std::shared_ptr<Meter> meter;
   std::vector<Fold> folds;
   std::vector<Case> cases;
   for (int64_t fold = 0; fold < count; ++fold) {
     const std::string run = run_of_fold(command.out, fold);
     folds.push_back({run, measured(command, run, meter, cases, systems)});
+    if (folds.back().evaluation.stopped) {
+      return leave_for_later(command, count, "all folds are trained; the same command measures them");
+    }
   }
   const Metrics pooled = meter->values();
   const auto means = over_folds(folds);
@@ -262,7 +335,7 @@ int run(const CrossvalCommand& command, const Systems& systems) {
     std::cout << json.dump() << "\n";
     return exit_done;
   }
-  std::cout << cases.size() << " cases, " << count << " folds\n"
+  std::cout << cases.size() << " cases, " << count << " folds, each by the last weights of its run\n"
             << table_of(pooled, means, folds) << command.out << "/cases.csv\n";
   say("all folds predict together: " + predict);
   return exit_done;

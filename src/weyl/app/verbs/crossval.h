@@ -7,8 +7,8 @@
 
 namespace weyl {
 
-/// The run folders of a cross-validation, fold by fold, where `path` is the folder of one; else `path` alone. DataError: a fold has
-/// no run folder with a best or last model yet.
-std::vector<std::string> runs_of_folds(const std::string& path, const Systems& systems);
+/// The models of a cross-validation, fold by fold, where `path` is the folder of one: the last weights of each run, which are those
+/// that it measures. Else `path` alone. DataError: a fold is not trained to its end (its run has no result.json).
+std::vector<std::string> models_of_folds(const std::string& path, const Systems& systems);
 
 }  // namespace weyl

@@ -61,7 +61,7 @@ void warn_of_training_samples(const EvalCommand& command, const Dataset& data) {
 int run(const EvalCommand& command, const Systems& systems) {
   const PredictorOptions options = predictor_options(command);
   Subject subject = load_subject(command.model, options.device, options.dtype, systems);
-  take_prediction_keys(subject, command.task_overrides);
+  warn_each(take_prediction_keys(subject, command.task_overrides));
   FilePredictor predictor(std::move(subject), options);
   take_threads_for(command.machine, predictor, predictor.options().batch);
   require<ConfigError>(predictor.task() != nullptr, command.model,

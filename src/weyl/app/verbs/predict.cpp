@@ -65,7 +65,7 @@ std::vector<std::string> models_of(const PredictCommand& command) {
 PredictCommand with_folds(PredictCommand command, const Systems& systems) {
   std::vector<std::string> models;
   for (const std::string& model : models_of(command)) {
-    std::ranges::copy(runs_of_folds(model, systems), std::back_inserter(models));
+    std::ranges::copy(models_of_folds(model, systems), std::back_inserter(models));
   }
   command.model = models.front();
   command.others.assign(models.begin() + 1, models.end());
@@ -101,16 +101,19 @@ FilePredictor predictor_of(const PredictCommand& command, const PredictorOptions
                            const Systems& systems) {
   Subject subject = load_subject(command.model, options.device, options.dtype, systems);
   subject.recipe = with_data_keys(subject, command.overrides);
-  take_prediction_keys(subject, command.task_overrides);
+  std::vector<std::string> warnings = take_prediction_keys(subject, command.task_overrides);
   FilePredictor predictor(std::move(subject), options);
   for (const std::string& other : command.others) {
     Subject another = load_subject(other, options.device, options.dtype, systems);
-    take_prediction_keys(another, command.task_overrides);
+    std::ranges::copy(take_prediction_keys(another, command.task_overrides), std::back_inserter(warnings));
     predictor.join(FilePredictor(std::move(another), options), command.model, other);
   }
   if (command.rollout > 0) {
     predictor.roll_out(command.rollout, "--rollout");
   }
+  std::ranges::sort(warnings);
+  warnings.erase(std::ranges::unique(warnings).begin(), warnings.end());  // of folds all say the same
+  warn_each(warnings);
   return predictor;
 }
 

@@ -175,7 +175,7 @@ void look_at_axes(std::optional<VolumeSummary>& to, const Dataset& data, int64_t
   }
   ++to->axes[axes];
   const auto [cells, spacing] = data.lattice(sample);
-  std::string name = data.name(sample);
+  std::string name = case_name(data, sample);
   to->each.push_back(
       {name.empty() ? sample_name(data, sample) : std::move(name), cells, spacing, axes, {}, {}});
   to->channels = data.schema().channel_names;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <filesystem>
 #include <iterator>
 #include <set>
 
@@ -90,6 +91,14 @@ std::string sample_name(const Dataset& data, int64_t sample) {
     name += text(" (", subset->sample(sample), " before the split)");
   }
   return name;
+}
+
+std::string case_name(const Dataset& data, int64_t sample) {
+  if (std::string name = data.name(sample); !name.empty()) {
+    return name;
+  }
+  const std::filesystem::path file = std::filesystem::path(data.source(sample)).filename();
+  return (file.extension() == ".gz" ? file.stem() : file).stem().string();
 }
 
 std::string warning_about_spacings(const Dataset& data) {

@@ -15,6 +15,10 @@ namespace weyl {
 /// "(brain_3.nii)", or its index before the set was split, "(57 before the split)".
 std::string sample_name(const Dataset& data, int64_t sample);
 
+/// What a sample is called wherever it stands alone, and its prediction after it: as the set names it, else its own file's name
+/// without folder and endings (`BRATS_001` of imagesTr/BRATS_001.nii.gz). Empty: it has neither.
+std::string case_name(const Dataset& data, int64_t sample);
+
 /// A warning where the cells of grids have several sizes, more than a twentieth apart along an axis, which a model that
 /// learns from cells cannot see; empty: they have not, or nobody says their sizes.
 std::string warning_about_spacings(const Dataset& data);

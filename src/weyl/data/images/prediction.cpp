@@ -4,7 +4,6 @@
 #include <ATen/ops/_upsample_nearest_exact2d.h>
 
 #include <algorithm>
-#include <filesystem>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"

@@ -11,6 +11,7 @@
 
 #include "weyl/carriers/points.h"
 #include "weyl/core/check.h"
+#include "weyl/data/base/sample_checks.h"
 
 namespace weyl {
 namespace {
@@ -179,11 +180,15 @@ std::vector<uint64_t> read_hashes(std::string_view all) {
 // `hashes`: to take those of the samples.
 Json fingerprint_of_set(const Dataset& data, std::vector<uint64_t>* hashes) {
   const int64_t n = data.size();
-  Hash hash, places_and_labels;
+  Hash hash, places_and_labels, names;
   int64_t tokens = 0;
+  bool named = false;
   for (int64_t i = 0; i < n; ++i) {
     hash.add(static_cast<uint64_t>(data.tokens(i)));
     tokens += data.tokens(i);
+    const std::string name = case_name(data, i);
+    names.add(name);
+    named = named || !name.empty();
   }
   look_at(data, [&](const Batch& batch) {
     add(hash, batch);
@@ -192,11 +197,12 @@ Json fingerprint_of_set(const Dataset& data, std::vector<uint64_t>* hashes) {
       add_samples(*hashes, batch);
     }
   });
-  return Json::object()
-      .set("samples", n)
-      .set("tokens", tokens)
-      .set("contents", hash.text())
-      .set("places_and_labels", places_and_labels.text());
+  Json json = Json::object()
+                  .set("samples", n)
+                  .set("tokens", tokens)
+                  .set("contents", hash.text())
+                  .set("places_and_labels", places_and_labels.text());
+  return named ? json.set("names", names.text()) : json;
 }
 
 std::string change_of_split(const Json* now, const Json* then) {
@@ -210,6 +216,10 @@ std::string change_of_split(const Json* now, const Json* then) {
     if (a != b) {
       return text("has ", static_cast<int64_t>(a), " ", count, ", it had ", static_cast<int64_t>(b));
     }
+  }
+  const Json *called = now->find("names"), *were_called = then->find("names");  // older runs do not say
+  if (called != nullptr && were_called != nullptr && called->string_or("") != were_called->string_or("")) {
+    return "has samples of other names, or in another order";
   }
   const Json* before = then->find("contents");
   return before != nullptr && before->string_or("") == now->find("contents")->string_or("")

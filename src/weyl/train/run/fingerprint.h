@@ -10,6 +10,7 @@ namespace weyl {
 /// Fingerprint of a run's data, which tells them from other data. For each split it holds
 ///
 ///   samples, tokens     their numbers
+///   names               where samples have names (case_name): a hash of them in their order
 ///   contents            a hash of the number of tokens of every sample, and of the inputs and labels of the samples
 ///                       that are looked at, as the model gets them, before augmentation
 ///   places_and_labels   a hash of the positions (elements, values) and labels alone of the same samples, which is
@@ -22,7 +23,7 @@ namespace weyl {
 /// with about as many tokens together, the first and the last sample among them.
 ///
 /// The fingerprint does not depend on where the files are, nor on their format. It misses a change of a sample that was
-/// not looked at, if the sample keeps its number of tokens.
+/// not looked at, if the sample keeps its name and its number of tokens.
 Json fingerprint(const Splits& data);
 
 /// How many samples of a set are of a run's training split.
