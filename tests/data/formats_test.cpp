@@ -166,7 +166,7 @@ TEST_F(Formats, AreAllNamedWhereAPathIsOfNone) {
                 ": must be point clouds (.ply, .npz), frames of atoms (.xyz, .extxyz, .sdf, .sd, .mol, .npz, "
                 ".aselmdb, .lmdb, .tar, DeePMD, PCQM4Mv2, Molecule3D), particles "
                 "(.safetensors), rigid bodies (.safetensors), tensors (.safetensors), volumes (.nii, "
-                ".nii.gz), shapes (.h5, .off), poses "
+                ".nii.gz, .mha, .nrrd), shapes (.h5, .off), poses "
                 "(.txt, .csv, .tum, .kitti), CIFAR-10 (.bin), digits (.amat, IDX), images (.png, .jpg, .bmp) "
                 "or a folder");
   const std::string converted = message_of<ConfigError>([&] { convert(path, folder_ / "b.docx"); });
