@@ -115,6 +115,9 @@ TEST(NewConfig, OfVolumesOfSeveralSizesAndSpacings) {
   trained(folder, "mixed");
   const Outcome inspected = weyl_program("data inspect mixed", folder);
   has(inspected.out + inspected.err, " spacings, from 1 x 1 x ");
+  const std::string gaps = "data inspect " WEYL_SOURCE_DIR "/tests/fixtures/reports/15b_labels_0_1_2_4";
+  has(weyl_program(gaps, folder).out, "class  4 et  in 5 of 5 masks");  // by its number, not its place
+  has(weyl_program(gaps + " --json", folder).out, R"("number": 4,)");
 }
 
 TEST(NewConfig, OfVolumesAndShapes) {

@@ -422,6 +422,12 @@ TEST(VolumeFolds, OddOnesAreToldOf) {
               "'case_0'",
           "data.decathlon.test, data.decathlon.seed: without effect, because " + where +
               " says which cases the folds have"}));
+  for (const std::string name : {"x", "y"}) {
+    write_mask(folder / ("set/labelsTs/" + name + ".nii.gz"), {1});
+  }
+  EXPECT_EQ(
+      open_splits(options).valid->schema().warnings.at(0),
+      where + ": 2 of 5 training cases are in no fold and left out, as the folder has test cases of its own");
 }
 
 TEST(VolumeFolds, HeldOutCasesAreTheValidationSplit) {

@@ -108,7 +108,8 @@ void warn_of_unused_options(const DecathlonDataOptions& o, const std::string& wh
 /// The folds of splits_final.json, whose names are of the first `own` cases. Where the folder has no test cases, those
 /// that no fold names are.
 SplitIndices listed_fold(const std::vector<VolumeFold>& listed, const std::vector<VolumeCase>& cases,
-                         int64_t own, const std::string& where, const Folds& folds) {
+                         int64_t own, const std::string& where, const Folds& folds,
+                         std::vector<std::string>& warnings) {
   require<ConfigError>(std::ssize(listed) == folds.count, "data.folds must be ", listed.size(),
                        ", the folds of ", where, ", got ", folds.count);
   const std::vector<VolumeCase> training(cases.begin(), cases.begin() + own);
@@ -123,6 +124,11 @@ SplitIndices listed_fold(const std::vector<VolumeFold>& listed, const std::vecto
       parts.train = train;
       parts.valid = valid;
     }
+  }
+  if (own < std::ssize(cases) && std::ssize(named) < own) {
+    warnings.push_back(
+        text(where, ": ", own - std::ssize(named), " of ", own,
+             " training cases are in no fold and left out, as the folder has test cases of its own"));
   }
   for (int64_t i = own < std::ssize(cases) ? own : 0; i < std::ssize(cases); ++i) {
     if (i >= own || !named.contains(i)) {
@@ -142,7 +148,7 @@ SplitIndices split_cases(const DecathlonDataOptions& o, const Folds& folds,
                          "data.decathlon.held_out must be [] where data.folds says which cases are held out");
     if (const auto listed = read_volume_folds(o.path); !listed.empty()) {
       const std::string where = (fs::path(o.path) / "splits_final.json").string();
-      SplitIndices parts = listed_fold(listed, cases, own, where, folds);
+      SplitIndices parts = listed_fold(listed, cases, own, where, folds, warnings);
       warn_of_odd_folds(listed, where, warnings);
       warn_of_unused_options(o, where, warnings);
       return parts;
