@@ -13,6 +13,7 @@
 #include <numbers>
 #include <vector>
 
+#include "weyl/carriers/background.h"
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
@@ -346,8 +347,7 @@ void write_attention(const Predictor& predictor, const Dataset& test, const std:
   std::string title = text("Largest attention weight of each token, ", sample_in_title(test, sample));
   Tensor image = grid->values[0];
   if (image.dim() == 4) {
-    const Tensor background = image.amin({1, 2, 3}, true);
-    const int64_t z = slice_to_show({(image > background).any(0)});
+    const int64_t z = slice_to_show({image.ne(background_of(grid->values)[0]).any(0)});
     title += text(", slice along the last axis ", z + 1, " of ", image.size(3));
     image = slice_of(image, z);
     for (Tensor& map : maps) {

@@ -66,6 +66,9 @@ int run(const EvalCommand& command, const Systems& systems) {
   take_threads_for(command.machine, predictor, predictor.options().batch);
   require<ConfigError>(predictor.task() != nullptr, command.model,
                        ": must have a task to be measured by, but holds weights alone");
+  require<ConfigError>(!command.moved || predictor.task()->placements(predictor.interface()).empty(),
+                       "--moved measures single predictions, not means over rotations: say task.",
+                       predictor.task()->name(), ".test_time_rotations.count=1 with it");
   const Overwrite overwrite(command.force, {command.model, command.data});
   if (!command.out.empty()) {
     for (const char* name : {"cases.csv", "worst.png", "median.png", "best.png"}) {

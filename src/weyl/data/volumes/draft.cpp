@@ -283,6 +283,13 @@ FoundData VolumeFiles::draft(const std::string& path) {
         text("for ", cells[0], " x ", cells[1], " x ", cells[2], " voxels of ", by(spacing),
              " mm: an axis is halved while four voxels are left and its spacing is below twice the finest"));
     draft.set("base", 8, "channels at the full resolution, doubled with each stage; nnU-Net takes 32");
+    draft.table("train.grids");
+    draft.set("rotation", true,
+              "what a plain net learns from samples alone: up to 30 degrees about any axis, in one of five");
+    draft.set("scale", true, "0.7 to 1.4 times as large, in one of five");
+    for (const char* change : {"noise", "brightness", "contrast", "gamma"}) {
+      draft.set(change, true, "scanners differ");
+    }
   };
   const bool has_folds = !read_volume_folds(path).empty();
   found.write_data = [=](ConfigDraft& draft, const std::string&, const std::string& system) {

@@ -45,7 +45,7 @@ void fields(Fields& f, EncoderOptions& o) {
   f("positions", o.positions, "positional vectors of keys and values");
   f("skip_empty", o.skip_empty,
     "tokens that see nothing but background neither attend nor are attended to. Background is as for `margin`, and a token "
-    "sees all cells that the stages make it from");
+    "sees all cells that the stages make it from; cells must be equal to it, so that noise leaves no token out");
 }
 
 void fields(Fields& f, HeadOptions& o) {

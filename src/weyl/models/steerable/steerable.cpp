@@ -4,16 +4,14 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/full.h>
-#include <ATen/ops/median.h>
 #include <ATen/ops/tensor.h>
-#include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <tuple>
 
+#include "weyl/carriers/background.h"
 #include "weyl/core/check.h"
 #include "weyl/models/steerable/layers.h"
 #include "weyl/ops/steerable/irrep_norms.h"
@@ -32,28 +30,6 @@ Tensor concatenated(const Tensor& a, const Tensor& b, const SteerableType& type)
     parts.push_back(at::cat({of(x), of(y)}, 3).flatten(2, 3));
   }
   return at::cat(parts, 2).flatten(1, 2);
-}
-
-/// What most of the sample's border is in each channel, the median of the pixels there, of x (B, C, pixels...): (B, C, 1, ...).
-/// The least value would not do: of volumes that are normalised over their object the background stays 0, and the object's
-/// darker half lies below.
-Tensor background_of(const Tensor& x) {
-  const int64_t dimension = x.dim() - 2;
-  Tensor at_border;
-  for (int64_t axis = 0; axis < dimension; ++axis) {
-    const int64_t n = x.size(2 + axis);
-    Tensor ends = at::zeros({n}, at::TensorOptions(at::kBool).device(x.device()));
-    ends[0].fill_(true);
-    ends[n - 1].fill_(true);
-    std::vector<int64_t> along(static_cast<size_t>(dimension), 1);
-    along[static_cast<size_t>(axis)] = n;
-    at_border = at_border.defined() ? at_border | ends.view(along) : ends.view(along);
-  }
-  const Tensor places = at_border.expand(x.sizes().slice(2)).flatten().nonzero().squeeze(1);
-  std::vector<int64_t> shape(static_cast<size_t>(x.dim()), 1);
-  shape[0] = x.size(0);
-  shape[1] = x.size(1);
-  return std::get<0>(x.flatten(2).index_select(2, places).median(2)).view(shape);
 }
 
 /// x (B, C, pixels...) with so many pixels of background on each side of each axis.
@@ -201,6 +177,12 @@ std::vector<Tensor> Net::attention_maps(const Input& input) {
   }
   const Grid& grid = std::get<Grid>(input);
   const Stem of = stem(grid);
+  constexpr double kMost = 4e9, kComplex = 16;
+  const auto tokens = static_cast<double>(of.tokens[0][0].numel());
+  const double bytes =
+      kComplex * static_cast<double>(of.tokens.size(0) * options.encoder.heads) * tokens * tokens;
+  require<ConfigError>(bytes <= kMost, "attention maps: all pairs of ", of.tokens[0][0].numel(),
+                       " tokens take ", std::llround(bytes / 1e9), " GB, and 4 are enough");
   std::vector<Tensor> maps = encoder_->attention_maps(of.tokens, of.seeing);
   for (Tensor& map : maps) {
     map = map.detach().to(at::kCPU);
@@ -300,8 +282,10 @@ std::vector<std::string> Net::facts() const {
   const std::string shape = interface.dimension == 2 ? text(row.tokens, " x ", row.tokens)
                                                      : text(row.tokens, " x ", row.tokens, " x ", row.tokens);
   const auto count = static_cast<int64_t>(std::pow(row.tokens, interface.dimension));
-  std::vector<std::string> facts{text(shape, " = ", count, " tokens of ", side, " cells along an axis, ",
-                                      row.spacing, row.spacing == 1 ? " cell" : " cells", " apart")};
+  const bool cube = std::pow(side, interface.dimension) == interface.typical_nodes;
+  std::vector<std::string> facts{text(shape, " = ", count, " tokens of a whole sample, ",
+                                      cube ? "" : "about ", side, " cells along an axis, ", row.spacing,
+                                      row.spacing == 1 ? " cell" : " cells", " apart")};
   if (encoder_ && options.attention) {
     const double pairs = static_cast<double>(count) * static_cast<double>(count),
                  scores = 8 * pairs * static_cast<double>(options.encoder.heads);
@@ -318,15 +302,19 @@ std::vector<std::string> Net::warnings(std::string_view /*differentiated_by*/) c
   const int64_t side = typical_side();
   const TokenRow row = tokens_of(options, segmentation_, side);
   const double cut = std::max(row.before, row.after);
-  if (row.tokens == 0 || cut < 1) {
+  // Skips of full resolution see what tokens do not. Of grids that are no cubes the mean side says nothing certain.
+  const bool cube = std::pow(side, interface.dimension) == interface.typical_nodes;
+  if (row.tokens == 0 || cut < 1 || segmentation_ || !cube) {
     return {};
   }
   const auto cells = [](double x) { return static_cast<int64_t>(std::ceil(std::max(0.0, x))); };
   return {text(
-      "model.steerable.margin: of ", side, " cells along an axis tokens stand over cells ", cells(row.before),
-      " to ", side - 1 - cells(row.after),
-      "; what data fill beyond them is hardly seen, and answers change when it is shifted or turned there. "
-      "Without this key the input is surrounded by so many cells that tokens cover all of it")};
+      options.margin ? "model.steerable.margin" : "model.steerable.stages", ": of ", side,
+      " cells along an axis tokens stand over cells ", cells(row.before), " to ", side - 1 - cells(row.after),
+      "; what data fill beyond them is hardly seen, and answers change when it is shifted or turned there",
+      options.margin
+          ? ". Without this key the input is surrounded by so many cells that tokens cover all of it"
+          : "")};
 }
 
 Work Net::work() const {

@@ -142,7 +142,10 @@ Breakdown measured_when_placed(const Predictor& predictor, const std::shared_ptr
       const Tensor now = at::cat(batches);
       const Tensor& then = as_it_is.try_emplace(name, now).first->second;
       const double spread = quadratic_mean(then - then.mean(0, true));
-      metrics["change_of_" + name] = {spread > 0 ? quadratic_mean(now - then) / spread : 0, ""};
+      if (spread >
+          0) {  // of one shape, or outputs that are the same for all, there is nothing to compare with
+        metrics["change_of_" + name] = {quadratic_mean(now - then) / spread, ""};
+      }
     }
     table.rows.emplace_back(all[k].name, std::move(metrics));
   }
