@@ -132,7 +132,8 @@ TEST(NewConfig, OfVolumesAndShapes) {
   ASSERT_EQ(weyl_program("data make phantoms --out long count=3 size='[66,12,12]'", folder).code, 0);
   const std::string whole = trained(folder, "long --system unet");
   has_not(whole, "crop = ");  // few voxels, though along one axis many
-  has(whole, "[train.grids]\nrotation = true");
+  has(whole, "[train.grids]\n#> what a plain net");
+  has(whole, "rotation = true");
   has_not(small, "train.grids");  // a steerable net's turns are exact
   has(whole,
       "stages = [{ kernel = [3], stride = [1] }, { kernel = [3], stride = [2] }, { kernel = [3], stride = [2, 1, 1] }");

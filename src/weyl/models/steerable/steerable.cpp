@@ -283,8 +283,8 @@ std::vector<std::string> Net::facts() const {
                                                      : text(row.tokens, " x ", row.tokens, " x ", row.tokens);
   const auto count = static_cast<int64_t>(std::pow(row.tokens, interface.dimension));
   const bool cube = std::pow(side, interface.dimension) == interface.typical_nodes;
-  std::vector<std::string> facts{text(shape, " = ", count, " tokens of a whole sample, ",
-                                      cube ? "" : "about ", side, " cells along an axis, ", row.spacing,
+  std::vector<std::string> facts{text(shape, " = ", count, " tokens of ", cube ? "" : "about ", side,
+                                      " cells along an axis, ", row.spacing,
                                       row.spacing == 1 ? " cell" : " cells", " apart")};
   if (encoder_ && options.attention) {
     const double pairs = static_cast<double>(count) * static_cast<double>(count),
