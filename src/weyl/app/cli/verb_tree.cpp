@@ -26,8 +26,7 @@ Verb add_train(CLI::App& root) {
   const auto draft = begin<TrainCommand>(
       root, "train", "train a model as a config says, or go on with a run",
       examples({"train configs/nbody/platonic.toml",
-                "train configs/nbody/platonic.toml train.epochs=5 model.platonic.group=icosahedron --out "
-                "runs/ico",
+                "train configs/nbody/platonic.toml model.platonic.group=icosahedron --out runs/ico",
                 "train phantoms.toml data.folds=5 --fold 0 --out runs/fold-0", "train --resume runs/ico",
                 "train --resume runs/ico train.epochs=10"},
                "Ctrl-C, SIGTERM and a hang-up save and exit 5: after the step, or when that takes longer, "
