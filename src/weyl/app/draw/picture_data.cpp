@@ -331,8 +331,8 @@ std::string range_of(const Tensor& map) {
 
 void write_attention(const Predictor& predictor, const Dataset& test, const std::string& folder,
                      int64_t sample) {
-  require(sample >= 0 && sample < test.size(), "--attention: the test split has samples 0 to ",
-          test.size() - 1, ", got ", sample);
+  require<ConfigError>(sample >= 0 && sample < test.size(), "--attention: the test split has samples 0 to ",
+                       test.size() - 1, ", got ", sample);
   const at::NoGradGuard no_grad;
   const Batch batch = test.batch({&sample, 1});
   Model& model = predictor.model();

@@ -31,7 +31,7 @@ bool write_overlay(const Predictor& predictor, const Dataset& data, int64_t samp
 /// Writes how the tokens of one sample of a grid attend (Model::attention_maps; figure 3 of the steerable transformer's paper) as
 /// FOLDER/attention_<sample>.safetensors: `pictures` (K, H, W, 3), u8, a row for each layer: the sample, each head, the mean of
 /// the heads; in the metadata `words` of each picture, one a line, `columns` and a `title`. A volume shows the slice along the
-/// last axis with the most that is not background (least value). ConfigError: the model has no attention over grids. ShapeError:
+/// last axis with the most that is not background (carriers/background.h). ConfigError: the model has no attention over grids, or
 /// there is no such sample.
 void write_attention(const Predictor& predictor, const Dataset& test, const std::string& folder,
                      int64_t sample);

@@ -33,15 +33,11 @@ Tensor concatenated(const Tensor& a, const Tensor& b, const SteerableType& type)
 }
 
 /// x (B, C, pixels...) with so many pixels of background on each side of each axis.
-Tensor surrounded(const Tensor& x, const std::vector<int64_t>& margins) {
+Tensor surrounded(const Tensor& x, const Tensor& background, const std::vector<int64_t>& margins) {
   std::vector<int64_t> sides;  // of the last axis first
   for (auto m = margins.rbegin(); m != margins.rend(); ++m) {
     sides.insert(sides.end(), 2, *m);
   }
-  if (std::ranges::all_of(sides, [](int64_t m) { return m == 0; })) {
-    return x;
-  }
-  const Tensor background = background_of(x);
   return at::constant_pad_nd(x - background, sides) + background;
 }
 
@@ -134,8 +130,8 @@ void Net::build_decoder() {
   }
 }
 
-Tensor Net::tokens_that_see(const Tensor& x) const {
-  Tensor seen = (x != background_of(x)).any(1, /*keepdim=*/true).to(at::kFloat);
+Tensor Net::tokens_that_see(const Tensor& x, const Tensor& background) const {
+  Tensor seen = (x != background).any(1, /*keepdim=*/true).to(at::kFloat);
   for (size_t s = 0; s < stages_.size(); ++s) {
     seen = reached_by_pool(stages_[s]->reached(seen), options.stages[s].pool, options.low_pass);
   }
@@ -151,9 +147,12 @@ Net::Stem Net::stem(const Grid& grid, const Look& look) const {
     require(n + 2 * stem.margins.back() >= least, "model input: this net needs ",
             least - 2 * stem.margins.back(), " pixels along each axis at least, got ", pixels);
   }
-  const Tensor x = surrounded(grid.values, stem.margins);
+  const bool skips = encoder_ && options.encoder.skip_empty,
+             surrounds = std::ranges::any_of(stem.margins, [](int64_t m) { return m > 0; });
+  const Tensor background = skips || surrounds ? background_of(grid.values) : Tensor();
+  const Tensor x = surrounds ? surrounded(grid.values, background, stem.margins) : grid.values;
   stem.sizes = x.sizes().slice(2).vec();
-  stem.seeing = encoder_ && options.encoder.skip_empty ? tokens_that_see(x) : Tensor();
+  stem.seeing = skips ? tokens_that_see(x, background) : Tensor();
   stem.tokens = at::cat({x, at::zeros_like(x)}, 1);
   for (size_t s = 0; s < stages_.size(); ++s) {
     stem.tokens = (*stages_[s])(stem.tokens);

@@ -54,8 +54,9 @@ class Net : public GridModel {
   SteerableType type_of_stage(size_t s) const;
   SteerableType outputs_of_last_convolution() const;
   void build_decoder();
-  /// (B, tokens along each axis) bool: those that see a cell of x (B, C, pixels...) that is not background.
-  Tensor tokens_that_see(const Tensor& x) const;
+  /// (B, tokens along each axis) bool: those that see a cell of x (B, C, pixels...) that is not `background`
+  /// (B, C, 1, ...).
+  Tensor tokens_that_see(const Tensor& x, const Tensor& background) const;
 
   bool segmentation_;
   int64_t outputs_ = 0;  // channels of all
