@@ -12,6 +12,7 @@
 #include "weyl/ops/frames/frame_norm.h"
 #include "weyl/ops/lie/attention.h"
 #include "weyl/ops/lie/elements.h"
+#include "weyl/ops/lie/factors.h"
 #include "weyl/ops/lie/log.h"
 
 namespace weyl::lie {
@@ -147,13 +148,22 @@ Transformer::Transformer(const Options& given, const Interface& interface)
                          ") is not one that this system gives: scalars and elements of nodes are");
     const std::string name = "head." + q.name;
     heads_.push_back(is_correction(q, group())
-                         ? std::static_pointer_cast<Module>(child(name, std::make_shared<Mlp>(d, d, dof)))
+                         ? std::static_pointer_cast<Module>(child(name, std::make_shared<Mlp>(d, d, numbers_of(q))))
                          : child(name, std::make_shared<Linear>(d, q.channels)));
   }
 }
 
+int64_t Transformer::numbers_of(const Quantity& q) const {
+  const bool direct = q.kind == Kind::element && options.factor == FactorForm::direct;
+  return direct ? factor_numbers(group()) : degrees_of_freedom(group());
+}
+
 Tensor Transformer::factor_of(const Tensor& orthonormal) const {
   return exp(from_orthonormal(orthonormal.to(at::kDouble), group()), group());
+}
+
+Tensor Transformer::factor_of_element(const Tensor& numbers) const {
+  return options.factor == FactorForm::direct ? factors(numbers.to(at::kDouble), group()) : factor_of(numbers);
 }
 
 Tensor Transformer::coordinates_of(const Tensor& factor) const {
@@ -211,7 +221,7 @@ Named Transformer::forward(const Poses& poses) {
     }
     const Tensor delta = static_cast<const Mlp&>(*heads_[k])(stream.normed).to(dtype);
     if (q.kind == Kind::element) {
-      outputs[q.name] = element_matrices(compose(tokens, factor_of(delta), group()), group()).to(dtype);
+      outputs[q.name] = element_matrices(compose(tokens, factor_of_element(delta), group()), group()).to(dtype);
     } else {
       outputs[q.name] =
           moved.defined() ? coordinates_of(compose(moved, factor_of(delta), group())).to(dtype) : delta;
@@ -240,7 +250,8 @@ Work Transformer::work() const {
   }
   work += Work::product(d * dof * static_cast<double>(moves_.size()));
   for (const auto& q : interface.outputs) {
-    work += Work::product(is_correction(q, group()) ? d * (d + dof) : d * static_cast<double>(q.channels));
+    const auto numbers = static_cast<double>(numbers_of(q));
+    work += Work::product(is_correction(q, group()) ? d * (d + numbers) : d * static_cast<double>(q.channels));
   }
   return work;
 }

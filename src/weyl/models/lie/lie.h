@@ -47,7 +47,8 @@ class Block : public Module {
 ///
 /// Outputs of tokens: scalars, by a linear map of the final features; scalars of role `offset` with as many
 /// channels as the algebra has dimensions, the orthonormal coordinates delta_i of a correction, by a network
-/// of two layers; and elements (N, m, m), g_i exp(delta_i), likewise (eq. 5 of the paper, the local form).
+/// of two layers; and elements (N, m, m), g_i Delta_i, likewise: Delta_i = exp(delta_i) (eq. 5 of the paper, the local
+/// form) or made of free numbers (theorem 4, the global form; `factor`).
 ///
 /// With move_tokens a correction counts from the token as given; ShapeError where, in an affine group, moves
 /// and correction together have no logarithm (an element needs none).
@@ -66,7 +67,9 @@ class Transformer : public PosesModel {
 
  private:
   Tensor embedded(const Poses& poses) const;          // h (N, d)
+  int64_t numbers_of(const Quantity& q) const;        // that make a correction or an element
   Tensor factor_of(const Tensor& orthonormal) const;  // exp, (N, E) -> (N, compact)
+  Tensor factor_of_element(const Tensor& numbers) const;  // by `factor`
   Tensor coordinates_of(const Tensor& factor) const;  // and back
 
   int64_t scalars_ = 0;

@@ -1,5 +1,8 @@
 #include "weyl/models/lie/options.h"
 
+#include <algorithm>
+
+#include "weyl/carriers/quantity.h"
 #include "weyl/config/unused_options.h"
 #include "weyl/models/shared_options.h"
 
@@ -17,15 +20,22 @@ void fields(Fields& f, Options& o) {
   f("chart", o.chart,
     "where the chart of the logarithm ends: leave such pairs out (affine groups), take (g - 1/g)/2 or the "
     "logarithms of the polar factors in its place, for every pair, or fail");
+  f("factor", o.factor,
+    "outputs that are elements, g Delta of a token g: Delta = exp(delta), or direct, a rotation and a symmetric factor without a chart, "
+    "for answers that are no exponential (task.completion.answer = \"element\")");
   f("move_tokens", o.move_tokens,
     "each block but the last moves the tokens too, g -> g exp(delta), and the next one sees them moved (not "
     "in the paper; G and C)");
 }
 
-void require_effects(const Options& o, const Interface*) {
+void require_effects(const Options& o, const Interface* interface) {
   const bool poses = o.variant != Variant::A;
+  const bool elements = interface == nullptr || std::ranges::any_of(interface->outputs, [](const Quantity& q) {
+                          return q.kind == Kind::element;
+                        });
   const Conditional options[] = {
       {"chart", poses, "with variant = \"A\", which takes no logarithms"},
+      {"factor", elements, "without an output that is an element"},
       {"move_tokens", poses && o.blocks > 1,
        poses ? "with fewer than two blocks" : "with variant = \"A\", which sees poses once"}};
   refuse_unused("model.lie", o, Options{}, options);

@@ -25,12 +25,20 @@ constexpr auto names_of(Variant) {
   return std::array<std::string_view, 3>{"G", "C", "A"};
 }
 
+/// What stands behind a token in an output of kind element, g_i Delta_i (theorem 4 of the paper): exp(delta_i), or an
+/// element made of free numbers, which no chart bounds (ops/lie/factors.h).
+enum class FactorForm { exponential, direct };
+constexpr auto names_of(FactorForm) {
+  return std::array<std::string_view, 2>{"exponential", "direct"};
+}
+
 struct Options {
   static constexpr const char* name_in_config = "lie";
   Variant variant = Variant::G;
   int64_t width = 32, heads = 4, blocks = 3;
   int64_t ffn_factor = 4;
   ChartPolicy chart = ChartPolicy::mask;
+  FactorForm factor = FactorForm::exponential;
   bool move_tokens = false;
 };
 void fields(Fields& f, Options& o);
