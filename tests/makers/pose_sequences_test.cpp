@@ -284,6 +284,32 @@ TEST(PoseSequences, BlocksAlternate) {
   EXPECT_THROW(make_pose_sequence(o, "train", 0), ConfigError);
 }
 
+TEST(PoseSequences, NeighboursBeyondTheChartHaveNoLogarithm) {
+  for (const LieGroup group : {LieGroup::aff2, LieGroup::aff3}) {
+    PoseSequencesMakerOptions o;
+    o.group = group;
+    o.variant = SequenceVariant::beyond;
+    const Lie<double> lie(group);
+    Vector at(compact_size(group)), missing(at.size()), step(at.size()), second(at.size()), twice(at.size());
+    for (int64_t i = 0; i < 20; ++i) {
+      const PoseSequence s = make_pose_sequence(o, "train", i);
+      const Tokens t = tokens_of(group, s);
+      const auto flanks = t.flanks();
+      lie.from_matrix(s.element, missing);
+      lie.from_matrix(t[flanks[0]], at);
+      lie.between(at, missing, step);
+      EXPECT_LT(lie.chart_margin(step), -1e-3) << name_of(group);
+      lie.from_matrix(t[flanks[1]], second);
+      lie.between(at, second, twice);
+      EXPECT_GT(lie.chart_margin(twice), 0) << name_of(group);  // two steps have one: the turns cancel
+    }
+  }
+  PoseSequencesMakerOptions o;
+  o.group = LieGroup::se3;
+  o.variant = SequenceVariant::beyond;
+  EXPECT_THROW(make_pose_sequence(o, "train", 0), ConfigError);
+}
+
 TEST(PoseSequences, LengthsVaryAndNoiseDisturbsTokensAlone) {
   PoseSequencesMakerOptions o;
   o.longest = 12;

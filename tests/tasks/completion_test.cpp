@@ -52,17 +52,19 @@ Schema schema(LieGroup group) {
 /// Says what it is told.
 class Says : public PosesModel {
  public:
-  Says(LieGroup group, Tensor gap, Tensor correction)
-      : PosesModel(Completion({}).interface(schema(group))), gap_(gap), correction_(correction) {
+  Says(const Completion& task, LieGroup group, Named outputs)
+      : PosesModel(task.interface(schema(group))), outputs_(std::move(outputs)) {
     const BuildOn wide(at::kCPU, at::kDouble);
     parameter("none", {1}, Init::zeros());
   }
-  Named forward(const Poses&) override { return {{"gap", gap_}, {"correction", correction_}}; }
+  Says(LieGroup group, const Tensor& gap, const Tensor& correction)
+      : Says(Completion({}), group, {{"gap", gap}, {"correction", correction}}) {}
+  Named forward(const Poses&) override { return outputs_; }
   Symmetry symmetry() const override { return {}; }
   Work work() const override { return {}; }
 
  private:
-  Tensor gap_, correction_;
+  Named outputs_;
 };
 
 /// log(g_i^-1 g), orthonormal: the right answer of every token.
@@ -177,6 +179,31 @@ TEST(Completion, OutsideTheChartTheFrobeniusNormTakesOver) {
 }
 
 // Where the missing pose lies as the first pose beside the gap sees it does not depend on where both are.
+TEST(Completion, ElementsAreLearnedByTheFrobeniusNorm) {
+  CompletionOptions options;
+  options.answer = CompletionAnswer::element;
+  const Completion task(options);
+  for (const LieGroup group : lie_groups) {
+    const Batch batch = sequences(group, 3);
+    const auto& poses = std::get<Poses>(batch.input);
+    const Tensor gap = batch.labels.at("flank").to(at::kDouble) * 1e3;
+    const Tensor truth = batch.labels.at("element").index_select(0, poses.graphs.index);
+    Says right(task, group, {{"gap", gap}, {"candidate", truth}});
+    EXPECT_LT(task.step(right, batch).loss.item<double>(), 1e-24) << name_of(group);
+    EXPECT_LT(metrics_of(task, right, batch).at("pose_error").value, 1e-24);
+    // A token that answers with itself is a step away: |g_i^-1 g - 1|_F^2, which is no squared logarithm.
+    Says still(task, group, {{"gap", gap}, {"candidate", poses.elements}});
+    const Tensor off =
+        at::matmul(at::linalg_inv(poses.elements), truth) - at::eye(matrix_size(group), at::kDouble);
+    const Tensor flank = batch.labels.at("flank").select(1, 0) == 1;
+    const double expected = off.square().sum({1, 2}).masked_select(flank).mean().item<double>();
+    EXPECT_NEAR(task.step(still, batch).loss.item<double>(), expected, 1e-10 * expected) << name_of(group);
+    const double logarithm =
+        right_corrections(batch).square().sum(1).masked_select(flank).mean().item<double>();
+    EXPECT_GT(std::abs(expected - logarithm), 1e-4 * expected);
+  }
+}
+
 TEST(Completion, SeenFromTheFlankMovesWithNothing) {
   for (const LieGroup group : {LieGroup::se3, LieGroup::so3, LieGroup::aff2}) {
     const Batch batch = sequences(group, 4);

@@ -1,13 +1,9 @@
 #pragma once
 
+#include "weyl/nn/linear_init.h"
 #include "weyl/nn/module.h"
 
 namespace weyl {
-
-/// The initialisation of a linear map.
-///   torch   torch's default: weight and bias from U(-1/sqrt(I), 1/sqrt(I))
-///   xavier  the weight from U(-a, a) with a = sqrt(6 / (I + O)), and the bias zero
-enum class LinearInit { torch, xavier };
 
 /// y = x W^T + b, with x (..., I), y (..., O). Parameters `weight` (O, I) (decays) and `bias` (O).
 class Linear : public Module {

@@ -29,6 +29,7 @@ constexpr const char* kFlank = "flank";
 constexpr const char* kFlankRows = "flank rows";  // made by `prepare`
 constexpr const char* kGap = "gap";
 constexpr const char* kCorrection = "correction";
+constexpr const char* kCandidate = "candidate";
 constexpr int64_t kCompletionChunk = 2048;  // samples at a time when a whole set is read
 
 const Poses& poses_of(const Input& input) {
@@ -53,6 +54,13 @@ Tensor taken_rows(const Tensor& x, const Tensor& rows) {
   return at::index_select(x, 0, rows);
 }
 
+/// |a^-1 b - 1|_F^2 of compact elements (N, c).
+Tensor frobenius_distances(LieGroup group, const Tensor& a, const Tensor& b) {
+  const Tensor off =
+      lie::element_matrices(lie::between(a, b, group), group) - at::eye(matrix_size(group), a.options());
+  return off.square().sum({1, 2});
+}
+
 /// |log(a^-1 b)|^2 and the margin, of compact elements (N, c).
 PoseDistances distances(LieGroup group, const Tensor& a, const Tensor& b) {
   const lie::Logs logs = lie::logs(a, b, group);
@@ -60,15 +68,18 @@ PoseDistances distances(LieGroup group, const Tensor& a, const Tensor& b) {
   const Tensor outside = logs.margin <= 0;
   // On a device it costs less to work out both than to wait for the answer.
   if (!is_rigid(group) && (!outside.is_cpu() || outside.any().item<bool>())) {
-    const Tensor off =
-        lie::element_matrices(lie::between(a, b, group), group) - at::eye(matrix_size(group), a.options());
-    squared = at::where(outside, off.square().sum({1, 2}), squared);
+    squared = at::where(outside, frobenius_distances(group, a, b), squared);
   }
   return {squared, logs.margin};
 }
 
-/// g_i exp(delta_i) in float64, compact, of some rows.
-Tensor corrected(const Poses& poses, const Tensor& correction, const Tensor& rows) {
+/// What some rows take for the missing pose, in float64, compact.
+Tensor answers(const Poses& poses, const Named& outputs, const Tensor& rows) {
+  const auto candidate = outputs.find(kCandidate);
+  if (candidate != outputs.end()) {
+    return lie::compact_elements(taken_rows(candidate->second, rows).to(at::kDouble), poses.group);
+  }
+  const Tensor& correction = output_of(outputs, kCorrection);
   const Tensor g = lie::compact_elements(taken_rows(poses.elements, rows).to(at::kDouble), poses.group);
   const Tensor delta = taken_rows(correction, rows).to(at::kDouble);
   return lie::compose(g, lie::exp(lie::from_orthonormal(delta, poses.group), poses.group), poses.group);
@@ -99,7 +110,7 @@ Named answer(const Poses& poses, const Named& outputs) {
   const at::NoGradGuard no_grad;
   const Tensor& gap = output_of(outputs, kGap);
   const Tensor bases = at::tensor(largest_rows(gap, poses.graphs), at::kLong).to(gap.device());
-  const Tensor g = corrected(poses, output_of(outputs, kCorrection).detach(), bases);
+  const Tensor g = answers(poses, outputs, bases);
   Named all = outputs;
   all[kElement] = lie::element_matrices(g, poses.group);
   return all;
@@ -206,9 +217,12 @@ Interface Completion::interface(const Schema& data) const {
   require<ConfigError>(data.carrier() == Carrier::poses, "task completion: needs poses, the data set holds ",
                        name_of(data.carrier()));
   Interface result = data.interface;
-  result.outputs = {
-      {.name = kGap},
-      {.name = kCorrection, .channels = degrees_of_freedom(*data.interface.group), .role = Role::offset}};
+  result.outputs = {{.name = kGap}};
+  result.outputs.push_back(options_.answer == CompletionAnswer::element
+                               ? Quantity{.name = kCandidate, .kind = Kind::element}
+                               : Quantity{.name = kCorrection,
+                                          .channels = degrees_of_freedom(*data.interface.group),
+                                          .role = Role::offset});
   return result;
 }
 
@@ -245,8 +259,10 @@ Step Completion::step(Model& model, const Batch& batch, const LossShares& shares
 
   const Tensor truth =
       lie::compact_elements(completion_label(batch, kElement).to(gap.device(), at::kDouble), poses.group);
-  const Tensor made = corrected(poses, output_of(outputs, kCorrection), rows);
-  const Tensor squared = distances(poses.group, made, taken_rows(truth, graph)).squared;
+  const Tensor made = answers(poses, outputs, rows), wanted = taken_rows(truth, graph);
+  const Tensor squared = options_.answer == CompletionAnswer::element
+                             ? frobenius_distances(poses.group, made, wanted)
+                             : distances(poses.group, made, wanted).squared;
   const Tensor of_graphs = 1 / (taken_rows(sizes, graph).select(1, 0) * static_cast<double>(graphs.count()));
   const Tensor pose_loss = (squared * of_graphs).sum();
   return {shared(options_.gap_weight * gap_loss + options_.pose_weight * pose_loss, shares, 0),

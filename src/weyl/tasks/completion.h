@@ -6,20 +6,20 @@ namespace weyl {
 
 /// The missing element of a sequence of poses, from the others in any order. Labels `element` (B, m, m), the
 /// missing pose g, and `flank` (N, 1) int64, 1 on the tokens F that stand beside the gap. The model gives
-/// `gap` (N, 1), the logits of a token to stand beside the gap, and `correction` (N, dof), orthonormal
-/// coordinates delta_i of the factor from a token to the missing pose. Per graph, p = softmax(gap):
+/// `gap` (N, 1), the logits of a token to stand beside the gap, and what each token takes for the missing pose, m_i: by
+/// `correction` (N, dof), orthonormal coordinates delta_i of a factor, m_i = g_i exp(delta_i), or as `candidate` (N, m, m)
+/// itself (`answer`). Per graph, p = softmax(gap):
 ///
-///   loss      -log sum_{i in F} p_i + mean_{i in F} |log((g_i exp delta_i)^-1 g)|^2, each with its weight,
-///             averaged over the graphs; the second in float64
-///   predicts  `element` (B, m, m) float64, g_b exp(delta_b) from the base b = argmax p, beside the model's
-///             outputs
+///   loss      -log sum_{i in F} p_i + mean_{i in F} |log(m_i^-1 g)|^2, of candidates |m_i^-1 g - 1|_F^2, each with its
+///             weight, averaged over the graphs; the second in float64
+///   predicts  `element` (B, m, m) float64, m_b of the base b = argmax p, beside the model's outputs
 ///   metrics   pose_error, the headline: mean of E = |log(prediction^-1 g)|^2; pose_error_median;
 ///             relative_error, the mean of E over |log(g_f^-1 g)|^2, f the first of F: against the step of
 ///             the sequence; flanking_accuracy, how often b is in F; outside_chart, how often E had to be
 ///             |prediction^-1 g - 1|_F^2 because the logarithm is not defined there
 ///
 /// |.|^2 sums the squares of physical coordinates: angles in radians, scales as exponents, translations in
-/// the unit of the data. In the loss too the Frobenius norm takes over outside the chart.
+/// the unit of the data. In the loss of corrections too the Frobenius norm takes over outside the chart.
 class Completion : public Task {
  public:
   explicit Completion(CompletionOptions options) : options_(options) {}

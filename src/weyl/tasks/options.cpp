@@ -10,6 +10,9 @@ void fields(Fields& f, TrajectoryOptions& o) {
 }
 
 void fields(Fields& f, CompletionOptions& o) {
+  f("answer", o.answer,
+    "what a model gives: a correction, learned by the logarithm of what it leaves, or the element itself, learned by the Frobenius "
+    "norm, which no chart bounds (the lie system's `factor` says how it is made)");
   f("gap_weight", o.gap_weight, "of the part of the loss that asks which tokens stand beside the gap",
     {0, 1e6});
   f("pose_weight", o.pose_weight, "of the part of the loss that asks what stands in it", {0, 1e6});

@@ -28,8 +28,16 @@ struct TrajectoryOptions {
 void fields(Fields& f, TrajectoryOptions& o);
 
 /// Predicts the missing element of a sequence of poses from the others, in any order.
+/// What a model of completion gives: the correction of each token, coordinates of an algebra, or the missing element itself as
+/// each token has it.
+enum class CompletionAnswer { correction, element };
+constexpr auto names_of(CompletionAnswer) {
+  return std::array<std::string_view, 2>{"correction", "element"};
+}
+
 struct CompletionOptions {
   static constexpr const char* name_in_config = "completion";
+  CompletionAnswer answer = CompletionAnswer::correction;
   double gap_weight = 1, pose_weight = 1;  // of the two parts of the loss
 };
 void fields(Fields& f, CompletionOptions& o);

@@ -55,6 +55,22 @@ TEST(LieEquivariance, OfEveryChartPolicyAndOfTokensThatMove) {
   }
 }
 
+TEST(LieEquivariance, OfElementsWithoutTheExponential) {
+  for (const LieGroup group : lie_groups) {
+    const auto interface = interface_of(group);
+    Options options = small(Variant::G);
+    options.factor = FactorForm::direct;
+    options.chart = ChartPolicy::frobenius;
+    SCOPED_TRACE(name_of(group));
+    equivariance::expect_claims_hold(*make(options, interface), {tokens(group), {}}, schema_of(interface));
+    options.variant = Variant::A;
+    const Claim left{Claim::Of::left_motions, symbol_of(group), nullptr};
+    EXPECT_GT(
+        equivariance::claim_error(*make(options, interface), left, {tokens(group), {}}, schema_of(interface)),
+        1e-2);
+  }
+}
+
 // Half a turn, then a shear: the factor of both has no logarithm, so there is no correction; the element is
 // g times the factor all the same.
 TEST(Lie, ACorrectionBeyondTheChartIsRefusedAndAnElementIsNot) {

@@ -102,13 +102,60 @@ std::vector<double> draw_step(const Lie<double>& lie, double spread, double boun
   }
 }
 
+std::vector<double> draw_step_beyond(const Lie<double>& lie, double spread, Stream& stream) {
+  require(!is_rigid(lie.group), "pose_sequences: every element of ", name_of(lie.group),
+          " is an exponential");
+  using Vector = std::vector<double>;
+  const int n = dimension_of(lie.group), m = matrix_size(lie.group);
+  const auto element = [&](const Vector& matrix) {
+    Vector g(compact_size(lie.group));
+    lie.from_matrix(matrix, g);
+    return g;
+  };
+  const auto product = [&](const Vector& a, const Vector& b) {
+    Vector ab(a.size());
+    lie.compose(a, b, ab);
+    return ab;
+  };
+  Vector X(m * m), half_turn(m * m), w(degrees_of_freedom(lie.group)), exponential(compact_size(lie.group));
+  double discriminant = 0;  // of the eigenvalues of X in the plane, a quarter of their squared distance
+  do {
+    for (int i = 0; i < n; ++i) {
+      for (int j = 0; j < n; ++j) {
+        const double drawn = kAffineStep * stream.normal();
+        X[i * m + j] = (i < 2) == (j < 2) ? drawn : 0;
+      }
+    }
+    const double p = (X[0] - X[m + 1]) / 2;
+    discriminant = p * p + X[1] * X[m];
+  } while (discriminant < 0.01);
+  lie.vee(X, w);
+  lie.exp(w, exponential);
+  for (int i = 0; i < m; ++i) {
+    half_turn[i * m + i] = i < 2 ? -1 : 1;
+  }
+  // Turned to any plane: Q h Q^-1.
+  const Lie<double> rigid(n == 2 ? LieGroup::se2 : LieGroup::se3);
+  Vector q(compact_size(rigid.group)), rotation(m * m), back(exponential.size()), matrix(m * m);
+  rigid.random(stream, q, 0);
+  rigid.to_matrix(q, rotation);
+  const Vector turn = element(rotation);
+  lie.inverse(turn, back);
+  lie.to_matrix(product(product(turn, product(element(half_turn), exponential)), back), matrix);
+  for (int i = 0; i < n; ++i) {
+    matrix[i * m + n] = spread * stream.normal();
+  }
+  return element(matrix);
+}
+
 void fields(Fields& f, PoseSequencesMakerOptions& o) {
   f("group", o.group, "the Lie group of the poses");
   f("train", o.train, "training sequences", {0, 1e8});
   f("valid", o.valid, "validation sequences", {0, 1e8});
   f("test", o.test, "test sequences", {0, 1e8});
   f("seed", o.seed, "of the streams of random numbers", {0, 9.2e18});
-  f("variant", o.variant, "one step for a sequence, or two in turn from different blocks of the algebra");
+  f("variant", o.variant,
+    "one step for a sequence, two in turn from different blocks of the algebra, or one of an affine group that has no logarithm");
   f("length", o.length, "elements of a sequence, the missing one included", {4, 10000});
   f("longest", o.longest, "lengths are uniform up to this one; 0: all are the same", {0, 10000});
   f("spread", o.spread, "standard deviation of the translation of the first element", {0, 1e6});
@@ -138,7 +185,10 @@ void require_pose_sequences_options(const PoseSequencesMakerOptions& o) {
   require<ConfigError>(o.longest == 0 || o.longest >= o.length,
                        "pose_sequences: longest must be 0 or at least length, ", o.length, ", got ",
                        o.longest);
-  require<ConfigError>(o.variant == SequenceVariant::constant || blocks_of(o.group).size() > 1,
+  require<ConfigError>(o.variant != SequenceVariant::beyond || !is_rigid(o.group),
+                       "pose_sequences: variant beyond needs an affine group, every element of ",
+                       name_of(o.group), " is an exponential");
+  require<ConfigError>(o.variant != SequenceVariant::blocks || blocks_of(o.group).size() > 1,
                        "pose_sequences: variant blocks needs a group with more than one block, ",
                        name_of(o.group), " has the rotation alone");
 }
@@ -197,7 +247,11 @@ class SequenceDrawing {
         lie_.exp(only(draw_step(lie_, o_.step, bound_, steps), blocks[pick[k]]), h[k]);
       }
     } else {
-      lie_.exp(draw_step(lie_, o_.step, bound_, steps), h[0]);
+      if (o_.variant == SequenceVariant::beyond) {
+        h[0] = draw_step_beyond(lie_, o_.step, steps);
+      } else {
+        lie_.exp(draw_step(lie_, o_.step, bound_, steps), h[0]);
+      }
       h[1] = h[0];
     }
     std::vector<Vector> path{g0};
@@ -234,8 +288,9 @@ class SequenceDrawing {
       return powers || inside_chart(seen, kChartMargin);
     }
     const auto solid = [&](const Vector& g) { return solidity(g) > kSolidity; };
+    const bool by_chart = o_.variant != SequenceVariant::beyond;
     return std::ranges::all_of(path, solid) && std::ranges::all_of(seen, solid) &&
-           inside_chart(seen, powers ? kEdge : kChartMargin);
+           (!by_chart || inside_chart(seen, powers ? kEdge : kChartMargin));
   }
 
   double solidity(const Vector& g) const {

@@ -21,11 +21,18 @@ namespace weyl {
 std::vector<double> draw_step(const Lie<double>& lie, double spread, double bound, Stream& stream);
 
 /// `constant`: one step h for all of a sequence; `blocks`: steps alternate between two generators that lie in
-/// different blocks of the algebra, so that the blocks must be told apart.
-enum class SequenceVariant { constant, blocks };
+/// different blocks of the algebra, so that the blocks must be told apart; `beyond`: one step of an affine group that has
+/// no logarithm, as diag(-1, -2) has none, so that neighbours are beyond each other's chart.
+enum class SequenceVariant { constant, blocks, beyond };
 constexpr auto names_of(SequenceVariant) {
-  return std::array<std::string_view, 2>{"constant", "blocks"};
+  return std::array<std::string_view, 3>{"constant", "blocks", "beyond"};
 }
+
+/// An element of an affine group without logarithm, compact: translation N(0, spread^2), linear part H e^X. H is a half-turn
+/// of the plane, in space about an axis drawn uniformly; X maps its plane (and in space its axis) to itself, with entries
+/// N(0, 0.15^2), redrawn until its eigenvalues in the plane are real and at least 0.2 apart. So A has two distinct negative
+/// eigenvalues, which no square of a real matrix has. ShapeError for a rigid group, every element of which is an exponential.
+std::vector<double> draw_step_beyond(const Lie<double>& lie, double spread, Stream& stream);
 
 /// Sequences g_0, g_0 h, g_0 h^2, ... of a Lie group with one inner element missing and the others in any
 /// order: which two tokens flank the gap, and what stands in it?

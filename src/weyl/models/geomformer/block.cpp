@@ -30,7 +30,7 @@ GatedFeedForward::GatedFeedForward(const Options& o)
     : activation_(o.activation), dropout_(o.dropout.activation) {
   const int64_t d = o.width, r = o.hidden.value_or(o.width);
   const auto map = [&](const char* name, int64_t in, int64_t out) {
-    return child(name, std::make_shared<Linear>(in, out, /*bias=*/false));
+    return child(name, std::make_shared<Linear>(in, out, /*bias=*/false, o.init));
   };
   if (o.parts.inv_ffn || o.parts.equ_ffn) {
     inv_in_ = map("inv_in", d, (o.parts.inv_ffn + o.parts.equ_ffn) * r);
@@ -116,8 +116,8 @@ Block::Block(const Options& options) : options_(options) {
                     parts.inv_cross || parts.equ_self || parts.equ_cross);
     attention_ = child("attention", std::make_shared<StreamAttention>(options));
     const auto bias = [&](const std::string& name) {
-      return child(name,
-                   std::make_shared<StructuralBias>(options.kernels, options.heads, options.bias_heads));
+      return child(name, std::make_shared<StructuralBias>(options.kernels, options.heads, options.bias_heads,
+                                                          options.init));
     };
     if (options.bias == BiasScope::layer) {
       bias_.fill(bias("bias"));

@@ -41,7 +41,8 @@ Tensor Embedding::Radial::operator()(const Tensor& lengths, const Tensor& types)
 Embedding::Radial Embedding::radial(const std::string& name) {
   return {child(name + ".gaussian",
                 std::make_shared<GaussianBasis>(options_.width, types_, options_.least_width)),
-          child(name + ".map", std::make_shared<Linear>(options_.width, options_.width, /*bias=*/false))};
+          child(name + ".map",
+                std::make_shared<Linear>(options_.width, options_.width, /*bias=*/false, options_.init))};
 }
 
 Embedding::Embedding(const Options& options, const Interface& interface, bool positions, bool features)
@@ -51,10 +52,10 @@ Embedding::Embedding(const Options& options, const Interface& interface, bool po
   embedding_ = parameter("embedding.weight", {types_, d}, Init::normal(1));
   const int64_t scalars = columns.scalar_count() - columns.types;
   if (scalars > 0) {
-    features_ = child("features", std::make_shared<Linear>(scalars, d));
+    features_ = child("features", std::make_shared<Linear>(scalars, d, true, options.init));
   }
   if (options.pair_embedding) {
-    pairs_ = child("pairs", std::make_shared<Linear>(options.kernels, d));
+    pairs_ = child("pairs", std::make_shared<Linear>(options.kernels, d, true, options.init));
   }
   if (options.neighbour_embedding) {
     neighbour_embedding_ = parameter("neighbours.embedding.weight", {types_, d}, Init::normal(1));

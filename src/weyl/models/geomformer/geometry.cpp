@@ -140,11 +140,11 @@ Tensor pairs_of_edges(const Tensor& pairs, const Segments& graphs, const Neighbo
   return pairs.index_select(0, of_centres.index_select(0, near.edges.centre) + near.edges.neighbour);
 }
 
-StructuralBias::StructuralBias(int64_t kernels, int64_t heads, bool each_head)
+StructuralBias::StructuralBias(int64_t kernels, int64_t heads, bool each_head, LinearInit init)
     : heads_(heads),
       kernels_(kernels),
       outputs_(each_head ? heads : 1),
-      mlp_(child("mlp", std::make_shared<Mlp>(kernels, kernels, outputs_))) {}
+      mlp_(child("mlp", std::make_shared<Mlp>(kernels, kernels, outputs_, Activation::gelu, init))) {}
 
 Tensor StructuralBias::operator()(const Neighbourhood& near) const {
   const auto f = [mlp = mlp_, rows = near.basis_rows](const Tensors& in, const Edges& edges) {

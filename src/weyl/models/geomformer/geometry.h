@@ -72,7 +72,7 @@ class PairGeometry : public Module {
 /// (E, H), one number for all heads unless `each_head` (GeoMFormer's structural encoding). Child: mlp.
 class StructuralBias : public Module {
  public:
-  StructuralBias(int64_t kernels, int64_t heads, bool each_head);
+  StructuralBias(int64_t kernels, int64_t heads, bool each_head, LinearInit init);
   Tensor operator()(const Neighbourhood& near) const;
   Work work(const Around& around) const;  // of one node
 

@@ -71,11 +71,12 @@ Geomformer::Geomformer(const Options& given, const Interface& interface)
   geometry_ =
       child("geometry", std::make_shared<PairGeometry>(options, std::max<int64_t>(interface.types, 1)));
   if (options.bias == BiasScope::shared) {
-    bias_ =
-        child("bias", std::make_shared<StructuralBias>(options.kernels, options.heads, options.bias_heads));
+    bias_ = child("bias", std::make_shared<StructuralBias>(options.kernels, options.heads, options.bias_heads,
+                                                           options.init));
   }
   if (const int64_t pairs = pair_features(interface); pairs > 0) {
-    of_pairs_ = child("pair_bias", std::make_shared<Linear>(pairs, options.heads, /*bias=*/false));
+    of_pairs_ =
+        child("pair_bias", std::make_shared<Linear>(pairs, options.heads, /*bias=*/false, options.init));
   }
   if (options.towers != Towers::one) {
     require<ConfigError>(

@@ -29,11 +29,11 @@ ProductOutput::ProductOutput(const Quantity& output, int64_t width, const Option
   if (kind_ == Kind::pseudoscalar) {
     third_ = linear("third", width, hidden);
   }
-  gate_ = child("gate", std::make_shared<Mlp>(width, hidden, hidden, options.activation));
+  gate_ = child("gate", std::make_shared<Mlp>(width, hidden, hidden, options.activation, options.init));
   out_ = linear("out", hidden, output.channels);
   if (kind_ == Kind::symmetric_tensor) {
-    isotropic_ =
-        child("isotropic", std::make_shared<Mlp>(width, hidden, output.channels, options.activation));
+    isotropic_ = child(
+        "isotropic", std::make_shared<Mlp>(width, hidden, output.channels, options.activation, options.init));
   }
 }
 
@@ -99,10 +99,11 @@ Output::Output(const Quantity& output, int64_t width, const Options& options)
     first_ = child("0", std::make_shared<GatedBlock>(width, width / 2, /*last=*/false));
     second_ = child("1", std::make_shared<GatedBlock>(width / 2, output.channels, /*last=*/true));
   } else if (vectors_) {
-    linear_ = child("vectors", std::make_shared<Linear>(width, output.channels, /*bias=*/false));
+    linear_ =
+        child("vectors", std::make_shared<Linear>(width, output.channels, /*bias=*/false, options.init));
   } else {
     mlp_ = child("mlp", std::make_shared<Mlp>(width, options.head_hidden.value_or(options.width),
-                                              output.channels, options.activation));
+                                              output.channels, options.activation, options.init));
   }
 }
 

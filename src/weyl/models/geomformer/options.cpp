@@ -132,6 +132,9 @@ void fields(Fields& f, Options& o) {
     "one pair of streams that starts from positions and vector features alike; separate: a pair for each, read "
     "out together (the paper's N-body form: positions and velocities); joined: where attention of each takes "
     "its inner products of the vectors of both");
+  f("init", o.init,
+    "how linear maps start, but for those that ET and PaiNN start by their own law: torch, weights and biases U(-a, a) with a = "
+    "1 / sqrt(inputs), or xavier, a = sqrt(6 / (inputs + outputs)) and no bias");
   f("rounds", o.rounds, "times the whole net runs, each from the positions that the last one gave", {1, 16});
 }
 
@@ -204,6 +207,8 @@ void require_effects(const Options& o, const Interface* interface) {
   });
   const bool told_vectors =
       any(&Interface::features, [](const Quantity& q) { return q.kind == Kind::vector; });
+  const bool told_scalars =
+      any(&Interface::features, [](const Quantity& q) { return q.kind == Kind::scalar; });
   const bool mlp_head = o.head == Head::mlp, hidden_head = (mlp_head && numbers) || products;
   const bool gated = o.feed_forward == FeedForward::gated;
   const bool feeds = o.feed_forward == FeedForward::mixing || (gated && (o.parts.inv_ffn || o.parts.equ_ffn));
@@ -261,6 +266,9 @@ void require_effects(const Options& o, const Interface* interface) {
       {"activation", feeds || hidden_head,
        "without feed-forward networks and an MLP as head (gated heads have SiLU)"},
       {"head_hidden", hidden_head, "where no output has an MLP as head"},
+      {"init",
+       attention || hidden_head || o.pair_embedding || o.input != VectorInput::zero || told_scalars,
+       "where all maps start by the laws of ET and PaiNN"},
       {"pooling", pools_nodes(interface), without_pooling}};
   refuse_unused("model.geomformer", o, preset_options(o.preset), options);
 }

@@ -8,6 +8,7 @@
 
 #include "weyl/config/fields.h"
 #include "weyl/nn/activation.h"
+#include "weyl/nn/linear_init.h"
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/edges/cutoff.h"
 
@@ -163,6 +164,7 @@ struct Options {
   Parts parts;
   Dropout dropout;
   Towers towers = Towers::one;
+  LinearInit init = LinearInit::torch;
   int64_t rounds = 1;
 };
 void fields(Fields& f, Options& o);

@@ -147,9 +147,9 @@ Transformer::Transformer(const Options& given, const Interface& interface)
                          kind_names[static_cast<int>(q.kind)],
                          ") is not one that this system gives: scalars and elements of nodes are");
     const std::string name = "head." + q.name;
-    heads_.push_back(is_correction(q, group())
-                         ? std::static_pointer_cast<Module>(child(name, std::make_shared<Mlp>(d, d, numbers_of(q))))
-                         : child(name, std::make_shared<Linear>(d, q.channels)));
+    heads_.push_back(is_correction(q, group()) ? std::static_pointer_cast<Module>(
+                                                     child(name, std::make_shared<Mlp>(d, d, numbers_of(q))))
+                                               : child(name, std::make_shared<Linear>(d, q.channels)));
   }
 }
 
@@ -163,7 +163,8 @@ Tensor Transformer::factor_of(const Tensor& orthonormal) const {
 }
 
 Tensor Transformer::factor_of_element(const Tensor& numbers) const {
-  return options.factor == FactorForm::direct ? factors(numbers.to(at::kDouble), group()) : factor_of(numbers);
+  return options.factor == FactorForm::direct ? factors(numbers.to(at::kDouble), group())
+                                              : factor_of(numbers);
 }
 
 Tensor Transformer::coordinates_of(const Tensor& factor) const {
@@ -221,7 +222,8 @@ Named Transformer::forward(const Poses& poses) {
     }
     const Tensor delta = static_cast<const Mlp&>(*heads_[k])(stream.normed).to(dtype);
     if (q.kind == Kind::element) {
-      outputs[q.name] = element_matrices(compose(tokens, factor_of_element(delta), group()), group()).to(dtype);
+      outputs[q.name] =
+          element_matrices(compose(tokens, factor_of_element(delta), group()), group()).to(dtype);
     } else {
       outputs[q.name] =
           moved.defined() ? coordinates_of(compose(moved, factor_of(delta), group())).to(dtype) : delta;
@@ -251,7 +253,8 @@ Work Transformer::work() const {
   work += Work::product(d * dof * static_cast<double>(moves_.size()));
   for (const auto& q : interface.outputs) {
     const auto numbers = static_cast<double>(numbers_of(q));
-    work += Work::product(is_correction(q, group()) ? d * (d + numbers) : d * static_cast<double>(q.channels));
+    work +=
+        Work::product(is_correction(q, group()) ? d * (d + numbers) : d * static_cast<double>(q.channels));
   }
   return work;
 }

@@ -66,11 +66,11 @@ class Transformer : public PosesModel {
   const Options options;
 
  private:
-  Tensor embedded(const Poses& poses) const;          // h (N, d)
-  int64_t numbers_of(const Quantity& q) const;        // that make a correction or an element
-  Tensor factor_of(const Tensor& orthonormal) const;  // exp, (N, E) -> (N, compact)
+  Tensor embedded(const Poses& poses) const;              // h (N, d)
+  int64_t numbers_of(const Quantity& q) const;            // that make a correction or an element
+  Tensor factor_of(const Tensor& orthonormal) const;      // exp, (N, E) -> (N, compact)
   Tensor factor_of_element(const Tensor& numbers) const;  // by `factor`
-  Tensor coordinates_of(const Tensor& factor) const;  // and back
+  Tensor coordinates_of(const Tensor& factor) const;      // and back
 
   int64_t scalars_ = 0;
   std::shared_ptr<Score> score_;

@@ -30,9 +30,9 @@ void fields(Fields& f, Options& o) {
 
 void require_effects(const Options& o, const Interface* interface) {
   const bool poses = o.variant != Variant::A;
-  const bool elements = interface == nullptr || std::ranges::any_of(interface->outputs, [](const Quantity& q) {
-                          return q.kind == Kind::element;
-                        });
+  const bool elements =
+      interface == nullptr ||
+      std::ranges::any_of(interface->outputs, [](const Quantity& q) { return q.kind == Kind::element; });
   const Conditional options[] = {
       {"chart", poses, "with variant = \"A\", which takes no logarithms"},
       {"factor", elements, "without an output that is an element"},
