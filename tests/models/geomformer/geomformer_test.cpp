@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
+#include <string>
 
 #include "tests/equivariance.h"
 #include "tests/models/geomformer/fixtures.h"
@@ -199,6 +202,42 @@ TEST(Geomformer, CountsThePapersMatrices) {
                 built(one, featured_interface())->parameter_count(),
             2 * (block + 8 * d * d));
   EXPECT_THROW(built(one, molecules_interface()), ConfigError);  // nothing for the second tower to start from
+}
+
+// U(-a, a) with a = 1 / sqrt(I) by torch's law, sqrt(6 / (I + O)) by Xavier's, where the maps that one product makes count as one.
+// Last maps of a branch start 1 / sqrt(2 L) smaller, those of two attentions sqrt(2) larger.
+TEST(Geomformer, MapsStartByTheLawAskedFor) {
+  Options options = small_geomformer();
+  options.width = 32;
+  options.heads = 4;
+  const auto parameters = [&](LinearInit init) {
+    options.init = init;
+    return built(options, featured_interface())->parameters();
+  };
+  const auto torch = parameters(LinearInit::torch), xavier = parameters(LinearInit::xavier);
+  const auto largest = [](const Parameter& p) { return p.tensor.abs().max().item<double>(); };
+  int maps = 0, biases = 0;
+  for (size_t k = 0; k < torch.size(); ++k) {
+    const std::string& name = torch[k].name;
+    const bool last = name.ends_with("out_inv.weight") || name.ends_with("out_equ.weight");
+    if (last || name.ends_with("attention.inv.weight") || name.ends_with("attention.equ.weight")) {
+      ++maps;
+      const auto in = static_cast<double>(torch[k].tensor.size(1)),
+                 out = static_cast<double>(torch[k].tensor.size(0));
+      const double factor = last ? residual_init(options) * std::sqrt(in / out) : 1;
+      EXPECT_NEAR(largest(torch[k]), factor / std::sqrt(in), 0.02 * factor / std::sqrt(in)) << name;
+      EXPECT_NEAR(largest(xavier[k]), factor * std::sqrt(6 / (in + out)),
+                  0.02 * factor * std::sqrt(6 / (in + out)))
+          << name;
+    }
+    if (name.ends_with("mlp.0.bias")) {
+      ++biases;
+      EXPECT_GT(largest(torch[k]), 0) << name;
+      EXPECT_EQ(largest(xavier[k]), 0) << name;
+    }
+  }
+  EXPECT_EQ(maps, 4 * options.blocks);
+  EXPECT_GT(biases, 0);
 }
 
 void put_in_a_cell(Points& points) {

@@ -80,7 +80,7 @@ std::vector<Layer> layers() {
   /// Those that take pairs.
   const auto add_near = [&](const std::string& name, const Options& o, const auto& module, const auto& run) {
     const auto geometry = std::make_shared<PairGeometry>(o, interface.types);
-    const auto bias = std::make_shared<StructuralBias>(o.kernels, o.heads, o.bias_heads);
+    const auto bias = std::make_shared<StructuralBias>(o.kernels, o.heads, o.bias_heads, o.init);
     all.push_back({name, {geometry, bias, module}, [=](const State& s) {
                      const Neighbourhood near = (*geometry)(s.points);
                      return run(*module, s, near, (*bias)(near));

@@ -86,18 +86,10 @@ StreamAttention::StreamAttention(const Options& o)
     maps_[equ_cross] = {true, query, key, value, of_inv, of_inv + 1, of_vectors};
     of_inv += 2;
   }
-  const bool xavier = o.init == LinearInit::xavier;
-  // Maps that one product makes start as maps of their own width do.
-  const auto map = [&](const char* name, int64_t in, int64_t out) -> std::shared_ptr<Linear> {
-    if (in == 0 || out == 0) {
-      return nullptr;
-    }
-    const auto made =
-        child(name, std::make_shared<Linear>(in * width_, out * width_, /*bias=*/false, o.init));
-    if (xavier) {
-      made->scale_init(std::sqrt(static_cast<double>(in + out) / 2));
-    }
-    return made;
+  const auto map = [&](const char* name, int64_t in, int64_t out) {
+    return in > 0 && out > 0
+               ? child(name, std::make_shared<Linear>(in * width_, out * width_, /*bias=*/false, o.init))
+               : nullptr;
   };
   inv_ = map("inv", 1, of_inv);
   equ_ = map("equ", 1, of_equ);
@@ -105,9 +97,8 @@ StreamAttention::StreamAttention(const Options& o)
   out_[0] = map("out_inv", parts_[inv_self] + parts_[inv_cross], 1);
   out_[1] = map("out_equ", parts_[equ_self] + parts_[equ_cross], 1);
   for (const auto& out : out_) {
-    if (out) {
-      const auto joint = static_cast<double>(out->weight().size(1) / width_);
-      out->scale_init(residual_init(o) * (xavier ? 1 : std::sqrt(joint)));
+    if (out) {  // each attention's own map starts as one of its width does
+      out->scale_init(residual_init(o) * std::sqrt(static_cast<double>(out->weight().size(1) / width_)));
     }
   }
 }
