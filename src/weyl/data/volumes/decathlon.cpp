@@ -593,6 +593,9 @@ FoundCases find_cases(const DecathlonDataOptions& options, std::vector<std::stri
   require<DataError>(fs::is_directory(options.path), options.path,
                      ": there is no such folder; make one with `weyl data make phantoms --out ", options.path,
                      "`");
+  require<DataError>(is_volume_set(options.path) || volumes_in(options.path).empty(), options.path,
+                     ": holds volumes without masks, which predict alone takes; give a folder that has "
+                     "images and masks");
   require<DataError>(
       is_volume_set(options.path), options.path,
       ": holds no dataset.json, no images/ beside labels/ or masks/, and no folder a case; make a "
@@ -612,6 +615,12 @@ FoundCases find_cases(const DecathlonDataOptions& options, std::vector<std::stri
   return found;
 }
 
+/// Whether all labelled cases are one split, as of a folder that --data names.
+bool takes_whole(const DecathlonDataOptions& o, const Folds& folds) {
+  return folds.count == 0 && o.train == 0 && o.valid == 0 && o.test == 0 && o.held_out.empty() &&
+         std::ranges::count(o.fractions, 0) == std::ssize(o.fractions) - 1;
+}
+
 /// The set; with `faults` without the cases whose headers are refused.
 Splits open_cases(const DecathlonDataOptions& options, const Folds& folds, std::vector<std::string>* faults) {
   const auto [index, reading] = find_cases(options, faults);
@@ -624,9 +633,11 @@ Splits open_cases(const DecathlonDataOptions& options, const Folds& folds, std::
   std::ranges::copy_if(index.test, std::back_inserter(cases), [](const auto& c) { return !c.mask.empty(); });
   const bool labelled = !cases.empty();
   const int64_t left = std::ssize(index.training) + std::ssize(index.test) - std::ssize(cases);
-  if (left > 0 && left < std::ssize(index.test)) {
-    warnings.push_back(text(options.path, ": ", left, " of ", index.test.size(),
-                            " test cases have no mask and are left out; predict takes them, too"));
+  // That no test case has a mask is usual where models are trained; where all of the folder was asked for, it is news.
+  if (left > 0 && labelled && (left < std::ssize(index.test) || takes_whole(options, folds))) {
+    warnings.push_back(text(options.path, ": ", left, " of ", index.test.size(), " test cases ",
+                            left == 1 ? "has no mask and is" : "have no mask and are",
+                            " left out; predict takes them, too"));
   }
   const auto placed = look_at_all(labelled ? cases : index.test, *reading);
   SplitIndices parts;
