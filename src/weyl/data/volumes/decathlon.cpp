@@ -59,7 +59,7 @@ GridChange PlacedCase::change() const {
 /// How the volumes of a set are read: its options with the numbers of the classes, and how each channel is normalised.
 struct Reading {
   DecathlonDataOptions options;
-  std::vector<VoxelsCounted> counted;
+  std::vector<Normalised> counted;
 
   /// Where the prepared volume of a case is kept, by all that its values depend on.
   PreparedFile kept(const VolumeCase& files) const;
@@ -79,8 +79,8 @@ PreparedFile Reading::kept(const VolumeCase& files) const {
       how += text(" ", toml_number(x));
     }
   }
-  for (const VoxelsCounted c : counted) {
-    how += text("; ", names_of(c)[static_cast<size_t>(c)]);
+  for (const Normalised c : counted) {
+    how += text("; ", c ? names_of(*c)[static_cast<size_t>(*c)] : "as it is");
   }
   for (const int64_t number : o.labels) {
     how += text(" ", number);
@@ -252,7 +252,7 @@ Volume prepare(const PlacedCase& c, const Reading& reading) {
 }
 
 /// Lowest, highest, mean and deviation of channels by the foreground of the training cases: given, or counted when they
-/// are first asked for.
+/// are first asked for; of channels that are not normalised those that change nothing.
 class Intensities {
  public:
   using Values = std::vector<std::vector<double>>;
@@ -263,7 +263,9 @@ class Intensities {
 
   const Values& values() {
     std::call_once(once_, [&] {
-      if (values_.empty() && reading_->by_foreground()) {
+      const auto& counted = reading_->counted;
+      if (values_.empty() && reading_->options.normalise &&
+          (reading_->by_foreground() || std::ranges::count(counted, Normalised()) > 0)) {
         count();
       }
     });
@@ -273,20 +275,23 @@ class Intensities {
  private:
   void count() {
     std::vector<std::vector<float>> seen;
+    const bool needed = reading_->by_foreground();
     for (const PlacedCase& c : training_) {
-      if (!c.files.mask.empty()) {
+      if (needed && !c.files.mask.empty()) {
         const Volume volume = prepare(c, *reading_);
         see_foreground(volume.image, volume.mask, seen);
       }
     }
     require<DataError>(
-        !seen.empty() && !seen[0].empty(), reading_->options.path,
+        !needed || (!seen.empty() && !seen[0].empty()), reading_->options.path,
         ": channels that are normalised over the foreground need training cases with masks that "
         "have some, or data.decathlon.intensities; data.decathlon.normalise_over = \"all\" needs "
         "neither");
-    for (size_t c = 0; c < seen.size(); ++c) {
-      const bool counted = reading_->counted[c] == VoxelsCounted::foreground;
-      values_.push_back(counted ? foreground_intensities(std::move(seen[c])) : std::vector<double>());
+    for (size_t c = 0; c < reading_->counted.size(); ++c) {
+      const Normalised by = reading_->counted[c];
+      values_.push_back(!by                               ? unchanging_intensities()
+                        : by == VoxelsCounted::foreground ? foreground_intensities(std::move(seen.at(c)))
+                                                          : std::vector<double>());
     }
   }
 
