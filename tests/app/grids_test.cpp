@@ -17,17 +17,7 @@ namespace fs = std::filesystem;
 std::string trained() {
   static const std::string folder = [] {
     const std::string place = scratch("grids");
-    std::ofstream(place + "/net.toml") << R"([data]
-set = "ph2"
-[data.ph2]
-path = "lesions"
-height = 24
-width = 36
-[task]
-name = "segmentation"
-[task.segmentation]
-names = ["skin", "lesion"]
-[model]
+    std::ofstream(place + "/net.toml") << lesions_config << R"([model]
 system = "steerable"
 [model.steerable]
 orders = 2
