@@ -23,17 +23,7 @@ namespace fs = std::filesystem;
 std::string place() {
   static const std::string folder = [] {
     const std::string made = scratch("crossval");
-    std::ofstream(made + "/net.toml") << R"([data]
-set = "ph2"
-[data.ph2]
-path = "lesions"
-height = 24
-width = 36
-[task]
-name = "segmentation"
-[task.segmentation]
-names = ["skin", "lesion"]
-[model]
+    std::ofstream(made + "/net.toml") << lesions_config << R"([model]
 system = "unet"
 [model.unet]
 base = 2
@@ -132,11 +122,43 @@ TEST(Crossval, GoesOnWhereItWasKilled) {
   EXPECT_EQ(contents(place() + "/killed/cases.csv"), contents(place() + "/cv/cases.csv"));
 }
 
+/// A fold that is begun takes a new budget, as `train --resume` does; the others begin with it.
+TEST(Crossval, TakesAnotherBudgetWhileNoFoldIsTrained) {
+  whole();
+  const std::string folder = place() + "/longer/";
+  fs::create_directories(folder);
+  fs::copy_file(place() + "/cv/crossval.toml", folder + "crossval.toml");
+  fs::copy(place() + "/cv/fold-0", folder + "fold-0", fs::copy_options::recursive);
+  fs::remove(folder + "fold-0/result.json");  // as one that was stopped: at step 4 of 4
+  const Outcome changed =
+      weyl_program("crossval net.toml train.steps=6 train.batch=2 --folds 3 --out longer", place());
+  EXPECT_EQ(changed.code, 2);
+  EXPECT_NE(changed.err.find("train.batch = 2, it was 3"), std::string::npos) << changed.err;
+  const Outcome out =
+      weyl_program("crossval net.toml train.steps=6 --folds 3 --out longer --json --no-pictures", place());
+  ASSERT_EQ(out.code, 0) << out.err;
+  EXPECT_NE(out.err.find("goes on from step 4"), std::string::npos) << out.err;
+  for (const char* fold : {"fold-0", "fold-1", "fold-2"}) {
+    const Json result = Json::parse(contents(folder + fold + "/result.json"), fold);
+    EXPECT_EQ(result.find("steps")->number_or(0), 6) << fold;
+  }
+  // The record is that of the new one.
+  EXPECT_EQ(
+      weyl_program("crossval net.toml train.steps=6 --folds 3 --out longer --no-pictures", place()).code, 0);
+  EXPECT_EQ(weyl_program("crossval net.toml --folds 3 --out longer", place()).code, 2);
+}
+
 TEST(Crossval, RefusesAnotherConfigAndOtherFolders) {
   whole();
   const Outcome other = weyl_program("crossval net.toml train.steps=5 --folds 3 --out cv", place());
   EXPECT_EQ(other.code, 2);
-  EXPECT_NE(other.err.find("train.steps = 5, it was 4"), std::string::npos) << other.err;
+  EXPECT_NE(other.err.find("all folds must have one budget, but it was 4 steps and is now 5 steps; by the "
+                           "first are trained to their end: fold 0, 1, 2;"),
+            std::string::npos)
+      << other.err;
+  const Outcome batch =
+      weyl_program("crossval net.toml train.steps=5 train.batch=2 --folds 3 --out cv", place());
+  EXPECT_EQ(batch.code, 2) << batch.err;
   const Outcome folds = weyl_program("crossval net.toml --folds 4 --out cv", place());
   EXPECT_EQ(folds.code, 2) << folds.err;
   EXPECT_EQ(weyl_program("crossval net.toml --out lesions", place()).code, 2);

@@ -17,17 +17,7 @@ namespace fs = std::filesystem;
 std::string trained() {
   static const std::string folder = [] {
     const std::string place = scratch("grids");
-    std::ofstream(place + "/net.toml") << R"([data]
-set = "ph2"
-[data.ph2]
-path = "lesions"
-height = 24
-width = 36
-[task]
-name = "segmentation"
-[task.segmentation]
-names = ["skin", "lesion"]
-[model]
+    std::ofstream(place + "/net.toml") << lesions_config << R"([model]
 system = "steerable"
 [model.steerable]
 orders = 2
@@ -141,6 +131,14 @@ batch = 8
   EXPECT_EQ(averaged.find("samples")->number_or(0), 12);
   EXPECT_EQ(weyl_program("eval run task.classification.label_smoothing=0.1", place).code, 2);
   EXPECT_EQ(weyl_program("train net.toml --out again " + twelve, place).code, 0);
+  // What that means for predictions is said once.
+  const Outcome predicted = weyl_program("predict again solids --out p.safetensors", place);
+  ASSERT_EQ(predicted.code, 0) << predicted.err;
+  const std::string note = "predictions of given volumes are of them as they are";
+  const size_t said = predicted.err.find(note);
+  EXPECT_NE(said, std::string::npos) << predicted.err;
+  EXPECT_EQ(predicted.err.find(note, said + 1), std::string::npos) << predicted.err;
+  EXPECT_EQ(predicted.err.find("test_time_rotations"), std::string::npos) << predicted.err;
   const Outcome refused = weyl_program("eval run --moved", grids_test::trained());  // masks of photographs
   EXPECT_EQ(refused.code, 2);
   EXPECT_NE(refused.err.find("numbers of whole samples"), std::string::npos) << refused.err;

@@ -164,6 +164,19 @@ TEST(Slabs, FixedAtomsStayWhereTheyAreToTheLastDigit) {
   }
   EXPECT_GT(stay, 0);
   EXPECT_GT(move, 0);
+  // A cell without vacuum is told of once; of these there was nothing to say.
+  EXPECT_EQ(predicted.err.find("vacuum"), std::string::npos) << predicted.err;
+  std::string bulk = contents(made);
+  for (size_t at = 0; (at = bulk.find("Lattice=\"", at)) != std::string::npos; ++at) {
+    const size_t end = bulk.find('"', at + 9), last = bulk.rfind(' ', end);
+    bulk.replace(last + 1, end - last - 1, "9.5");
+  }
+  write(folder + "/bulk.extxyz", bulk);
+  const Outcome odd = weyl_program("predict run bulk.extxyz --out b.extxyz --threads 1", folder);
+  ASSERT_EQ(odd.code, 0) << odd.err;
+  const size_t told = odd.err.find("bulk.extxyz: frame 1, line 1: its cell has no vacuum");
+  EXPECT_NE(told, std::string::npos) << odd.err;
+  EXPECT_EQ(odd.err.find("vacuum", told + 60), std::string::npos) << odd.err;
   // An element that the model does not know is named with its frame.
   std::string strange = contents(made);
   strange.replace(strange.find("\nNi "), 4, "\nU ");

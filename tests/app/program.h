@@ -75,4 +75,17 @@ inline std::string scratch(const std::string& name) {
   return folder.string();
 }
 
+/// The data and the task of a config: masks of the photographs that `data make lesions --out lesions` makes, 24 x 36.
+constexpr const char* lesions_config = R"([data]
+set = "ph2"
+[data.ph2]
+path = "lesions"
+height = 24
+width = 36
+[task]
+name = "segmentation"
+[task.segmentation]
+names = ["skin", "lesion"]
+)";
+
 }  // namespace weyl

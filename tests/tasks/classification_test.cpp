@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "tests/data/folder.h"
 #include "tests/toy_grid.h"
 #include "weyl/carriers/dataset.h"
 #include "weyl/core/check.h"
@@ -313,6 +314,84 @@ TEST(Classification, AveragesOverPlacements) {
   EXPECT_FALSE(evaluate(model, exact, data).metrics.contains("accuracy_one_rotation"));
   EXPECT_THROW(Classification({.test_time_rotations = {.count = 3}}).interface(toy_schema(2, 1, "class", 2)),
                ConfigError);
+}
+
+/// Volumes of one cell whose number follows from the sample and from all of the rotation, not of the first column alone; notes
+/// the order in which it makes them. A sample `without` a class is refused by the meter.
+class Solids : public Dataset {
+ public:
+  explicit Solids(int64_t without = -1) : without_(without), schema_(toy_schema(3, 1, "class", 2)) {}
+  int64_t size() const override { return 5; }
+  const Schema& schema() const override { return schema_; }
+  int64_t tokens(int64_t) const override { return 1; }
+  Batch batch(std::span<const int64_t> indices) const override {
+    return *made_anew(indices, std::vector<Placement>(indices.size()));
+  }
+  std::optional<Batch> made_anew(std::span<const int64_t> indices,
+                                 std::span<const Placement> by) const override {
+    Tensor values = at::zeros({std::ssize(indices), 1, 1, 1, 1}, at::kDouble);
+    Tensor classes = at::zeros({std::ssize(indices), 1}, at::kLong);
+    for (size_t k = 0; k < by.size(); ++k) {
+      const auto i = static_cast<double>(indices[k]);
+      values.data_ptr<double>()[k] = 0.3 * i - 0.7 + by[k].rotation[0] + i * by[k].rotation[1];
+      classes.data_ptr<int64_t>()[k] = indices[k] == without_ ? 2 : indices[k] % 2;
+      order.push_back(indices[k]);
+    }
+    return Batch{Grid{values}, {{"class", classes}}};
+  }
+  mutable std::vector<int64_t> order;
+
+ private:
+  int64_t without_;
+  Schema schema_;
+};
+
+/// Cross-entropy over the samples, each turned by itself by the first `count` placements of twelve.
+double cross_entropy_by_hand(Model& model, const Dataset& data, size_t count, int64_t beside = 0) {
+  double sum = 0;
+  for (int64_t i = 0; i < data.size(); ++i) {
+    double p = 0;
+    for (size_t k = 0; k < count; ++k) {
+      Placement by;
+      const double angle = static_cast<double>(k) * std::numbers::pi / 6;
+      by.rotation = {std::cos(angle), -std::sin(angle), 0, std::sin(angle), std::cos(angle), 0, 0, 0, 1};
+      const int64_t from = k == 0 ? i : (i + beside) % data.size();
+      const Batch turned = *data.made_anew({&from, 1}, {&by, 1});
+      p += at::softmax(model(turned.input).at("logits"), 1)[0][i % 2].item<double>() /
+           static_cast<double>(count);
+    }
+    sum -= std::log(p) / static_cast<double>(data.size());
+  }
+  return sum;
+}
+
+TEST(Classification, MeasuresTheMeanOverTheRotationsOfEachSample) {
+  const auto data = std::make_shared<Solids>();
+  Classification task({.test_time_rotations = {.count = 12}});
+  Reads model(task.interface(data->schema()));
+  const double wanted = cross_entropy_by_hand(model, *data, 12);
+  for (const int64_t batch : {1, 5, 7, 12, 64}) {  // the rows of a sample may be those of several batches
+    data->order.clear();
+    const Evaluation found = evaluate(model, task, data, {.batch = batch, .by_sample = batch == 5});
+    EXPECT_EQ(found.samples, 5);
+    EXPECT_NEAR(found.metrics.at("cross_entropy").value, wanted, 1e-12) << batch;
+    // Sample by sample: no prediction waits for another sample.
+    EXPECT_TRUE(std::ranges::is_sorted(data->order)) << batch;
+    EXPECT_EQ(data->order.size(), 60U);
+    ASSERT_EQ(found.by_sample.size(), batch == 5 ? 5U : 0U);
+  }
+  // Controls: one rotation, eleven, and the rotations of another sample give another number.
+  EXPECT_GT(std::abs(cross_entropy_by_hand(model, *data, 1) - wanted), 1e-3);
+  EXPECT_GT(std::abs(cross_entropy_by_hand(model, *data, 11) - wanted), 1e-3);
+  EXPECT_GT(std::abs(cross_entropy_by_hand(model, *data, 12, 1) - wanted), 1e-3);
+  // Stopped, the samples whose rotations are all predicted count.
+  const Evaluation some = evaluate(model, task, data, {.batch = 30, .stop = [] { return true; }});
+  EXPECT_TRUE(some.stopped);
+  EXPECT_EQ(some.samples, 2);
+  EXPECT_NE(message_of<DataError>([&] {
+              evaluate(model, task, std::make_shared<Solids>(3), {.batch = 7, .where = "solids"});
+            }).find("solids: sample 3: "),
+            std::string::npos);
 }
 
 }  // namespace classification_test

@@ -5,11 +5,13 @@
 namespace weyl {
 
 Batch PlacedSamples::batch(std::span<const int64_t> indices) const {
+  std::vector<int64_t> samples;
   std::vector<Placement> by;
-  for (const int64_t i : indices) {
-    by.push_back(by_(i));
+  for (const int64_t row : indices) {
+    samples.push_back(row / copies_);
+    by.push_back(by_(row));
   }
-  std::optional<Batch> made = data_->made_anew(indices, by);
+  std::optional<Batch> made = data_->made_anew(samples, by);
   require<DataError>(
       made.has_value(),
       "data: must be volumes that the set makes of shapes, since only these can be turned and shifted before "

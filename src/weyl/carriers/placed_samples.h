@@ -8,22 +8,24 @@
 
 namespace weyl {
 
-/// A set whose samples are made anew (Dataset::made_anew), each at a placement of its own, with their labels.
+/// A set whose samples are made anew (Dataset::made_anew), each row at a placement of its own, with their labels. Each
+/// sample is so many rows in turn: row i is sample i / copies.
 class PlacedSamples : public Dataset {
  public:
-  /// `by`: the placement of a sample, by its index; it must be a pure function.
-  PlacedSamples(std::shared_ptr<const Dataset> data, std::function<Placement(int64_t)> by)
-      : data_(std::move(data)), by_(std::move(by)) {}
-  int64_t size() const override { return data_->size(); }
+  /// `by`: the placement of a row, by its index; it must be a pure function.
+  PlacedSamples(std::shared_ptr<const Dataset> data, std::function<Placement(int64_t)> by, int64_t copies = 1)
+      : data_(std::move(data)), by_(std::move(by)), copies_(copies) {}
+  int64_t size() const override { return data_->size() * copies_; }
   const Schema& schema() const override { return data_->schema(); }
-  int64_t tokens(int64_t index) const override { return data_->tokens(index); }
-  Lattice lattice(int64_t index) const override { return data_->lattice(index); }
+  int64_t tokens(int64_t index) const override { return data_->tokens(index / copies_); }
+  Lattice lattice(int64_t index) const override { return data_->lattice(index / copies_); }
   /// DataError: the set cannot make its samples anew.
   Batch batch(std::span<const int64_t> indices) const override;
 
  private:
   std::shared_ptr<const Dataset> data_;
   std::function<Placement(int64_t)> by_;
+  int64_t copies_;
 };
 
 /// Whether a set can make its samples anew.

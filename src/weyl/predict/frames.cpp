@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "weyl/core/check.h"
 #include "weyl/core/units.h"
@@ -156,12 +157,29 @@ class WaitingFrames {
         axes_(predictor.without_axes()),
         collector_(std::move(layout), reader, FrameCollector::Labels::none) {}
 
+  /// A frame as it may wait: as a slab, where frames are such, and its tokens.
+  struct Looked {
+    std::optional<Slab> slab;
+    int64_t tokens = 0;
+  };
   /// The frame that the reader gave last.
-  void add(const AtomsFrame& frame) {
+  Looked look_at(const AtomsFrame& frame) {
+    if (slab_options_ == nullptr) {
+      return {{}, frame.size()};
+    }
+    Slab slab = slab_of(frame, reader_);
+    require_elements(slab, predictor_.interface(), reader_.where());
+    if (const std::string doubt = slabs_told_ || !warn_ ? "" : doubt_of_cell(slab); !doubt.empty()) {
+      warn_(text(reader_.where(), ": ", doubt));
+      slabs_told_ = true;
+    }
+    const int64_t tokens = slab_tokens(slab, slab_options_->image_radius);
+    return {std::move(slab), tokens};
+  }
+  void add(const AtomsFrame& frame, Looked looked) {
     const std::string where = reader_.where();
-    if (slab_options_ != nullptr) {
-      slabs_.push_back(slab_of(frame, reader_));
-      require_elements(slabs_.back(), predictor_.interface(), where);
+    if (looked.slab) {
+      slabs_.push_back(*std::move(looked.slab));
     } else {
       collector_.add(frame);
     }
@@ -171,15 +189,15 @@ class WaitingFrames {
                        ": must be in the units of the frames before it: one file has one unit for all");
     units_ = units;
     written_ = std::move(columns);
-    tokens_ += tokens_of(frame);
+    tokens_ += looked.tokens;
     frames_.push_back(frame);
     wheres_.push_back(where);
   }
   /// Whether a frame may wait with the others; alone it always may.
-  bool has_room_for(const AtomsFrame& frame) const {
+  bool has_room_for(const Looked& looked) const {
     const PredictorOptions& most = predictor_.options();
     return frames_.empty() || (static_cast<int64_t>(frames_.size()) < most.batch &&
-                               tokens_ + tokens_of(frame) <= most.batch_tokens);
+                               tokens_ + looked.tokens <= most.batch_tokens);
   }
   int64_t size() const { return static_cast<int64_t>(frames_.size()); }
   /// What is to be said of all frames at the end; empty: nothing.
@@ -232,11 +250,6 @@ class WaitingFrames {
   }
 
  private:
-  /// Its atoms, and the images of a slab.
-  int64_t tokens_of(const AtomsFrame& frame) const {
-    return slab_options_ == nullptr ? frame.size()
-                                    : slab_tokens(slab_of(frame, reader_), slab_options_->image_radius);
-  }
   FrameCollector::Frames take_slabs() const {
     Schema schema;
     schema.interface = predictor_.interface();
@@ -274,6 +287,7 @@ class WaitingFrames {
   std::vector<Slab> slabs_;
   const std::vector<Quantity> outputs_;
   std::function<void(const std::string&)> warn_;  // until it has been said
+  bool slabs_told_ = false;                       // whether a doubt of a slab's cell has been said
   bool direct_;
   const FrameReader& reader_;
   FrameLayout layout_;
@@ -347,10 +361,11 @@ PredictedFrames predict_frames(FilePredictor& predictor, FrameReader& reader,
       }
       units_told = true;
     }
-    if (!waiting.has_room_for(frame)) {
+    WaitingFrames::Looked looked = waiting.look_at(frame);
+    if (!waiting.has_room_for(looked)) {
       flush();
     }
-    waiting.add(frame);
+    waiting.add(frame, std::move(looked));
   }
   if (!result.stopped) {
     flush();

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "weyl/carriers/faulty_sample.h"
 #include "weyl/carriers/placed_samples.h"
 #include "weyl/core/check.h"
 #include "weyl/models/constant_weights.h"
@@ -32,41 +33,62 @@ class EvaluationMode {
   ConstantWeights constant_;
 };
 
-/// Gives `use` each batch, at the last of the placements, with the predictions averaged over all of them. Returns how many
-/// samples were used.
-int64_t each_placed_batch(Model& model, const Task& task, const std::shared_ptr<const Dataset>& data,
-                          const std::vector<Placement>& placements, const BatchOptions& options, Form form,
-                          const std::function<void(const Batch&, const Named&)>& use) {
-  std::vector<std::vector<Named>> of_batches;  // of each the predictions at the placements
-  int64_t done = 0;
-  for (size_t p = 0; p < placements.size(); ++p) {
-    const bool last = p + 1 == placements.size();
-    size_t at = 0;
-    BatchOptions part = options;
-    if (options.progress) {
-      part.progress = [&, p](int64_t samples) {
-        const auto all = static_cast<int64_t>(placements.size());
-        options.progress((data->size() * static_cast<int64_t>(p) + samples) / all);
-      };
-    }
-    done = each_batch(model, std::make_shared<PlacedSamples>(data, [&, p](int64_t) { return placements[p]; }),
-                      part, form, [&](const Batch& batch) {
-                        Named predictions = task.predict(model, batch);
-                        if (p == 0) {
-                          of_batches.emplace_back();
-                        }
-                        of_batches.at(at).push_back(std::move(predictions));
-                        if (last) {
-                          use(batch, task.averaged(of_batches[at]));
-                        }
-                        ++at;
-                      });
-    if (done <
-        data->size()) {  // stopped: of the samples so far nothing is averaged, unless this was the last placement
-      return last ? done : 0;
-    }
+/// Gives `use` each sample by itself, as it is first, with its predictions averaged over all placements. All placements of a
+/// sample follow each other, so that nothing but a batch and one sample's predictions is held. Returns how many samples
+/// were used.
+int64_t each_placed_sample(Model& model, const Task& task, const std::shared_ptr<const Dataset>& data,
+                           const std::vector<Placement>& placements, const BatchOptions& options, Form form,
+                           const std::function<void(const Batch&, const Named&)>& use) {
+  const auto copies = std::ssize(placements);
+  const Schema schema = data->schema();
+  BatchOptions rows = options;
+  if (options.progress) {
+    rows.progress = [&](int64_t done) { options.progress(done / copies); };
   }
-  return done;
+  const auto placed =
+      std::make_shared<PlacedSamples>(data, [&](int64_t row) { return placements.at(row % copies); }, copies);
+  Batch first;
+  std::vector<Named> of_placements;
+  int64_t done = 0;  // rows
+  const auto add = [&](const Batch& batch, const Named& predictions, int64_t row) {
+    if (of_placements.empty()) {
+      first = take(batch, {&row, 1}, schema);
+    }
+    of_placements.emplace_back();
+    for (const auto& [name, values] : predictions) {
+      of_placements.back()[name] = values.narrow(0, row, 1);
+    }
+    if (std::ssize(of_placements) == copies) {
+      use(first, task.averaged(of_placements));
+      of_placements.clear();
+    }
+  };
+  // Errors name samples, not rows.
+  const auto predicted = [&](const Batch& batch) {
+    try {
+      return task.predict(model, batch);
+    } catch (const ShapeError& error) {
+      std::vector<int64_t> samples;
+      for (int64_t row = 0; row < batch.count(); ++row) {
+        samples.push_back((done + row) / copies);
+      }
+      blame_sample(options.where, error, samples, [&, row = int64_t{0}](int64_t) mutable {
+        task.predict(model, take(batch, {&row, 1}, schema));
+        ++row;
+      });
+    }
+  };
+  each_batch(model, placed, rows, form, [&](const Batch& batch) {
+    const Named predictions = predicted(batch);
+    for (int64_t row = 0; row < batch.count(); ++row, ++done) {
+      try {
+        add(batch, predictions, row);
+      } catch (const ShapeError& error) {
+        blame_sample(options.where, error, std::vector{done / copies}, [&](int64_t) { throw error; });
+      }
+    }
+  });
+  return done / copies;
 }
 
 }  // namespace
@@ -81,8 +103,9 @@ Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Datase
   const int64_t size = data->size();
   const std::shared_ptr<Meter> meter = task.meter(model.interface);
   Evaluation result;
+  const auto placements = task.placements(model.interface);
   BatchOptions bounds = options;
-  bounds.batch = options.by_sample ? 1 : options.batch;
+  bounds.batch = options.by_sample && placements.empty() ? 1 : options.batch;
   const auto use = [&](const Batch& batch, const Named& predictions) {
     if (!options.by_sample) {
       meter->add(batch, predictions);
@@ -94,8 +117,8 @@ Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Datase
     meter->merge(*alone);
   };
   const Form form = task.moves_inputs() ? Form::ready_on_cpu : Form::ready;
-  if (const auto placements = task.placements(model.interface); !placements.empty()) {
-    result.samples = each_placed_batch(model, task, data, placements, bounds, form, use);
+  if (!placements.empty()) {
+    result.samples = each_placed_sample(model, task, data, placements, bounds, form, use);
   } else {
     result.samples = each_batch(model, std::move(data), bounds, form,
                                 [&](const Batch& batch) { use(batch, task.predict(model, batch)); });
@@ -195,39 +218,43 @@ std::string measured_without(const Quantity& label, const Schema& data, const st
       find_quantity(data.labels, label.name) == nullptr ? also_in_files(data, "; its files also have ") : "");
 }
 
-std::optional<Quantity> label_missed(const Task& task, const Dataset& data) {
+LabelsLacked labels_lacked(const Task& task, const Dataset& data, const std::string& what) {
   const Schema& schema = data.schema();
+  LabelsLacked lacked;
   std::vector<Quantity> there;
   for (const Quantity& label : task.labels()) {
+    const bool left_out = schema.left_out.contains(label.name);
     if (find_quantity(schema.labels, label.name) != nullptr) {
       there.push_back(label);
-    } else if (!task.measures_without(label) && !schema.left_out.contains(label.name)) {
-      return label;
+    } else if (!task.measures_without(label) && !left_out) {
+      lacked.needed = label;
+      return lacked;
+    } else {
+      lacked.others.push_back(label);
     }
   }
+  require_named(task, data, what, true);
   for (const LabelCount& count : counted(there, data)) {
-    if (count.known == 0 && !task.measures_without(count.label)) {
-      return count.label;
+    if (count.known > 0) {
+      continue;
     }
+    if (!task.measures_without(count.label)) {
+      lacked.needed = count.label;
+      return lacked;
+    }
+    lacked.others.push_back(count.label);
   }
-  return std::nullopt;
+  return lacked;
 }
 
 std::vector<Quantity> labels_to_measure_without(const Task& task, const Dataset& data,
                                                 const std::string& what) {
   require_named(task, data, what, true);
-  std::vector<Quantity> there, without;
-  for (const Quantity& label : task.labels()) {
-    (find_quantity(data.schema().labels, label.name) != nullptr ? there : without).push_back(label);
+  const LabelsLacked lacked = labels_lacked(task, data, what);
+  if (lacked.needed) {
+    require_known(task, {*lacked.needed}, what);
   }
-  for (const LabelCount& count : counted(there, data)) {
-    if (count.known == 0 && task.measures_without(count.label)) {
-      without.push_back(count.label);
-    } else {
-      require_known(task, count, what);
-    }
-  }
-  return without;
+  return lacked.others;
 }
 
 }  // namespace weyl

@@ -37,12 +37,16 @@ struct LabelCount {
 std::vector<LabelCount> count_labels(const Task& task, const Dataset& data,
                                      const std::string& what = "training data");
 
-/// The first label without which the task does not measure (Task::measures_without) and of which the data have no value. Labels
-/// that some samples have and others lack are there, and refused elsewhere.
-std::optional<Quantity> label_missed(const Task& task, const Dataset& data);
+/// The labels of which data that are only measured have no value.
+struct LabelsLacked {
+  std::optional<Quantity>
+      needed;                    // the first without which the task does not measure (Task::measures_without)
+  std::vector<Quantity> others;  // where all that are needed are there
+};
+/// Labels that some samples have and others lack are there. DataError: a label is of another kind, or left out.
+LabelsLacked labels_lacked(const Task& task, const Dataset& data, const std::string& what);
 
-/// The labels of which data that are only measured have no value, where the task measures without them
-/// (Task::measures_without). Others are refused as by count_labels.
+/// The `others`; a label that is needed is refused as by count_labels.
 std::vector<Quantity> labels_to_measure_without(const Task& task, const Dataset& data,
                                                 const std::string& what);
 

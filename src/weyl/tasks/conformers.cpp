@@ -7,18 +7,6 @@
 #include "weyl/ops/segment.h"
 
 namespace weyl {
-namespace {
-
-/// 1 for each conformer of each graph until the first one comes again, then 0: (B, C).
-Tensor counted_once(const Tensor& conformers, const Segments& graphs) {
-  const Tensor differ = conformers.ne(conformers.slice(1, 0, 1)).any(2).to(at::kDouble);  // (N, C)
-  Tensor another = segment_sum(differ, graphs).gt(0).to(at::kDouble);
-  another.select(1, 0).fill_(1);
-  return another.cumprod(1);
-}
-
-}  // namespace
-
 Tensor mean_over_conformers(const Batch& batch, const std::function<Tensor(const Input&)>& f) {
   const auto label = batch.labels.find(conformers_label);
   if (label == batch.labels.end()) {
@@ -34,17 +22,17 @@ Tensor mean_over_conformers(const Batch& batch, const std::function<Tensor(const
     return segment_mean(places, given->graphs).index_select(0, given->graphs.index);
   };
   const Tensor wide = given->positions.to(at::kDouble), centre = centres(wide);
-  const Tensor weights = to_device(counted_once(all, given->graphs), wide.device());
+  const Tensor counts = to_device(count_conformers(all, given->graphs), wide.device());
   Points points = *given;
   Tensor sum;  // with the graphs last
   for (int64_t c = 0; c < all.size(1); ++c) {
     const Tensor places = to_device(all.select(1, c).contiguous(), wide.device()).to(at::kDouble);
     points.positions = (places - centres(places) + centre).to(given->positions.scalar_type());
     const Tensor value = f(Input(points)).transpose(0, -1);
-    const Tensor weighted = value * weights.select(1, c).to(value.scalar_type());
+    const Tensor weighted = value * counts.gt(c).to(value.scalar_type());
     sum = sum.defined() ? sum + weighted : weighted;
   }
-  return (sum / weights.sum(1).to(sum.scalar_type())).transpose(0, -1);
+  return (sum / counts.to(sum.scalar_type())).transpose(0, -1);
 }
 
 }  // namespace weyl

@@ -3,15 +3,12 @@
 #include <functional>
 
 #include "weyl/carriers/batch.h"
+#include "weyl/carriers/conformers.h"
 
 namespace weyl {
 
-/// The label (N, C, 3) that holds the places of a molecule in each of its C conformers.
-constexpr const char* conformers_label = "conformers";
-
 /// The mean of f, one tensor of the graphs (B, ...), over the conformers of a batch of points that has the label
-/// `conformers`; f of the input where it has none. A graph with fewer than C conformers has them in turn again; of these each
-/// counts once. Each conformer is put where the input is, centroid on centroid, so that a
+/// `conformers`; f of the input where it has none. Of conformers that come again each counts once. Each conformer is put where the input is, centroid on centroid, so that a
 /// shift of the input stays. ShapeError: the label is not of (N, C, 3), or the batch is not of points.
 Tensor mean_over_conformers(const Batch& batch, const std::function<Tensor(const Input&)>& f);
 

@@ -190,7 +190,7 @@ class Task {
   /// anew (Dataset::made_anew): as it is first. `evaluate` predicts each of them and takes `averaged`. Empty: `predict` does
   /// all there is to do.
   virtual std::vector<Placement> placements(const Interface& /*model*/) const { return {}; }
-  /// The predictions of a batch from those of its placements, in their order, for this task's meter.
+  /// The predictions of a sample from those of its placements, in their order, for this task's meter.
   virtual Named averaged(const std::vector<Named>& of_placements) const { return of_placements.at(0); }
   /// The windows of a grid that `predict` gives the model, as cells along each axis. Empty: the whole grid.
   virtual std::vector<int64_t> window() const { return {}; }

@@ -30,6 +30,11 @@ TEST(ListedMolecules, OfMolecule3d) {
   const Splits splits = open_splits({o});
   EXPECT_EQ(values_of(*splits.train, "homolumogap"), (std::vector{-6 / 32., -2 - 6 / 32., -4 - 6 / 32.}));
   EXPECT_EQ(values_of(*splits.valid, "homo"), std::vector{-1 - 4 / 32.});
+  EXPECT_EQ(values_of(*splits.valid, "dipole"), (std::vector{-1 - 1 / 32., -1 - 2 / 32., -1 - 3 / 32.}));
+  const Quantity* dipole = find_quantity(splits.train->schema().labels, "dipole");
+  ASSERT_NE(dipole, nullptr);
+  EXPECT_EQ(dipole->kind, Kind::vector);  // it turns with the molecule
+  EXPECT_EQ(dipole->level, Level::graph);
   EXPECT_EQ(splits.test->size(), 1);
   EXPECT_EQ(splits.train->tokens(0), 5);
   EXPECT_DOUBLE_EQ(splits.valid->schema().interface.typical_nodes,

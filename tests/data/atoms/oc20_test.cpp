@@ -95,6 +95,34 @@ TEST(Slab, IsPeriodicAlongItsSurface) {
   EXPECT_EQ(slab_in(written(folder, "b.extxyz", frame_text("pbc=\"T T F\""))).size(), 4);
 }
 
+TEST(Slab, DoubtsOfItsCellAreSaidOnce) {
+  const Folder folder;
+  const auto doubt = [&](const std::string& lattice, const std::string& pbc = "T T T") {
+    return doubt_of_cell(slab_in(
+        written(folder, "a.extxyz",
+                frame_text("energy=-1 pbc=\"" + pbc + "\"", "tags:I:1:fixed:L:1:relaxed:R:3", lattice))));
+  };
+  EXPECT_EQ(doubt("3 0 0 1 4 0 0 0 20"), "");
+  EXPECT_EQ(doubt("3 0 0 1 4 0 2 1 20"), "");  // inclined
+  EXPECT_NE(doubt("3 0 0 1 4 0 0 0 4.5").find("no vacuum along the third lattice vector"), std::string::npos);
+  EXPECT_EQ(doubt("3 0 0 1 4 0 0 0 4.5", "T T F"), "");  // it is not stacked
+  const std::string turned = doubt("20 0 0 1 4 0 0 0 4.5");
+  EXPECT_NE(turned.find("along lattice vector 1 (17.9"), std::string::npos) << turned;
+  // A set says the first and counts the others; sound slabs say nothing.
+  const auto warnings = [&](const std::vector<std::string>& lattices) {
+    std::string text;
+    for (const std::string& lattice : lattices) {
+      text += frame_text("energy=-1", "tags:I:1:fixed:L:1:relaxed:R:3", lattice);
+    }
+    return open_slabs(written(folder, "set.extxyz", text), {})->schema().warnings;
+  };
+  EXPECT_TRUE(warnings({"3 0 0 1 4 0 0 0 20", "3 0 0 1 4 0 0 0 30"}).empty());
+  const auto said = warnings({"3 0 0 1 4 0 0 0 20", "3 0 0 1 4 0 0 0 4.5", "20 0 0 1 4 0 0 0 4.5"});
+  ASSERT_EQ(said.size(), 1U);
+  EXPECT_NE(said[0].find("frame 2"), std::string::npos) << said[0];
+  EXPECT_NE(said[0].find("(and 1 more)"), std::string::npos) << said[0];
+}
+
 TEST(Slab, RefusesWhatIsNone) {
   const std::map<std::string, std::string> faults{
       {"no_tags", "column 'tags'"},

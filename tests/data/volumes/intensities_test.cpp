@@ -107,6 +107,40 @@ TEST(Intensities, OfCtAreThoseOfTheTrainingCasesForeground) {
             std::string::npos);
 }
 
+TEST(Intensities, AChannelCalledNoNormStaysAsItIs) {
+  const Folder folder;
+  for (const std::string first : {"CT", "T1"}) {  // with numbers of another channel, and without
+    const std::string set = folder / first;
+    make_set(set);
+    std::ofstream(set + "/dataset.json") << R"({"channel_names": {"0": ")" << first << R"(", "1": "noNorm"},
+      "labels": {"background": 0, "organ": 1}, "file_ending": ".nii"})";
+    const DecathlonDataOptions o = options(set);
+    const Splits splits = open_set(o);
+    DecathlonDataOptions raw = o;
+    raw.normalise = false;
+    const auto stored = [&](const Dataset& of, int64_t i) { return values(of, i)[1]; };
+    const Tensor as_it_is = stored(*open_set(raw).train, 0);
+    EXPECT_EQ(as_it_is.max().item<double>(), 1450);
+    EXPECT_TRUE(at::equal(stored(*splits.train, 0), as_it_is)) << first;
+    // The other one is normalised.
+    EXPECT_FALSE(at::equal(values(*splits.train, 0)[0], values(*open_set(raw).train, 0)[0]));
+    // A model keeps it, where nobody names the channels; told of one rule by name, it is normalised as all are.
+    const DecathlonDataOptions model = as_opened(o, *splits.train);
+    EXPECT_EQ(model.intensities.at(0).empty(), first == "T1");
+    fs::copy(set + "/imagesTr", set + "-bare");
+    const auto bare = open_volume_files(set + "-bare", model);
+    for (int64_t i = 0; i < bare->size(); ++i) {
+      EXPECT_EQ(stored(*bare, i).max().item<double>(), 1450) << first;
+      if (bare->name(i) == splits.train->name(0)) {
+        EXPECT_TRUE(at::equal(values(*bare, i), values(*splits.train, 0))) << first;
+      }
+    }
+    DecathlonDataOptions all = o;
+    all.normalise_over = VoxelsCounted::all;
+    EXPECT_NEAR(stored(*open_set(all).train, 0).mean().item<double>(), 0, 1e-5);
+  }
+}
+
 TEST(Intensities, OfAModelDecideWhereNobodyNamesTheChannels) {
   const Folder folder;
   make_set(folder / "set");

@@ -6,6 +6,7 @@
 #include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "weyl/app/terminal/exit_codes.h"
 #include "weyl/app/terminal/log.h"
@@ -18,6 +19,7 @@
 #include "weyl/app/verbs/train.h"
 #include "weyl/app/verbs/verbs.h"
 #include "weyl/config/toml.h"
+#include "weyl/config/wording.h"
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
 #include "weyl/core/input_file.h"
@@ -26,6 +28,7 @@
 #include "weyl/data/open.h"
 #include "weyl/predict/subject.h"
 #include "weyl/study/sweep/record.h"
+#include "weyl/train/loop/changes_on_resume.h"
 #include "weyl/train/run/fingerprint.h"
 #include "weyl/train/run/run_data.h"
 #include "weyl/train/run/run_folder.h"
@@ -67,8 +70,36 @@ std::string record_of(Recipe recipe) {
               write_toml([&](Fields& f) { fields(f, recipe); }));
 }
 
-/// Makes the folder, or finds it as an earlier call has made it. ConfigError: it is of something else, or of another config.
-void begin_or_go_on(const std::string& folder, const std::string& record, int64_t folds) {
+/// The words that give a run the budget of a training.
+std::vector<std::string> budget_of(const TrainOptions& o) {
+  const auto count = [](std::optional<int64_t> n) { return n ? std::to_string(*n) : "false"; };
+  const auto number = [](std::optional<double> x) { return x ? toml_number(*x) : "false"; };
+  return {"train.epochs=" + count(o.epochs), "train.steps=" + count(o.steps),
+          "train.flops=" + number(o.flops), "train.max_seconds=" + number(o.max_seconds)};
+}
+
+/// The record of an earlier call with the budget of this one, which may change while no fold is trained to its end: all folds
+/// then have the new one.
+std::string with_budget(const std::string& folder, const Recipe& recipe, const ModelOptions& known) {
+  const std::string path = folder + record_name;
+  Recipe kept = read_recipe(path, {}, known);
+  std::string done;
+  for (int64_t fold = 0; fold < kept.data.folds; ++fold) {
+    done += is_done(run_of_fold(folder, fold)) ? text(done.empty() ? "" : ", ", fold) : "";
+  }
+  require<ConfigError>(done.empty(), "--out ", folder, ": all folds must have one budget, but it was ",
+                       budget_text(kept.train), " and is now ", budget_text(recipe.train),
+                       "; by the first are trained to their end: fold ", done,
+                       "; say it again, or give another --out");
+  take_budget(recipe.train, kept.train);
+  return record_of(std::move(kept));
+}
+
+/// Makes the folder, or finds it as an earlier call has made it, perhaps with another budget. ConfigError: it is of something
+/// else, or of another config.
+void begin_or_go_on(const std::string& folder, const Recipe& recipe, const ModelOptions& known) {
+  const int64_t folds = recipe.data.folds;
+  const std::string record = record_of(recipe);
   const std::string path = folder + record_name;
   for (const char* name : {record_name, "/cases.csv", "/crossval.json"}) {
     require_plain(folder + name, Plain::file, writer);
@@ -88,10 +119,15 @@ void begin_or_go_on(const std::string& folder, const std::string& record, int64_
     return;
   }
   require<DataError>(kept.fault.empty(), path, ": ", kept.fault);
-  const auto difference = difference_of(kept.text, record);
+  const auto other = difference_of(kept.text, record);
+  const bool by_budget = other && is_budget(other->key);
+  const auto difference = by_budget ? difference_of(with_budget(folder, recipe, known), record) : other;
   require<ConfigError>(!difference, "--out ", folder,
                        ": must be a new folder, or that of the same cross-validation, but ",
                        difference ? text(difference->now_text(), ", it was ", difference->before) : "");
+  if (by_budget) {
+    write_file_atomically(path, record, Existing::replace_link);
+  }
 }
 
 struct Fold {
@@ -125,7 +161,8 @@ void require_same_data(const std::string& run, const Systems& systems) {
 }
 
 /// Trains a fold or goes on with it. False: a signal has stopped it.
-bool train_fold(const CrossvalCommand& command, int64_t folds, int64_t fold, const Systems& systems) {
+bool train_fold(const CrossvalCommand& command, int64_t folds, int64_t fold, const TrainOptions& budget,
+                const Systems& systems) {
   const std::string run = run_of_fold(command.out, fold);
   say(text("fold ", fold, " of ", folds, ": ", run));
   TrainCommand train;
@@ -135,6 +172,10 @@ bool train_fold(const CrossvalCommand& command, int64_t folds, int64_t fold, con
   train.pictures = command.pictures;
   if (is_run_folder(run)) {
     train.resume = run;
+    const Recipe begun = read_recipe(run + "/config.toml", {}, options_of(systems));
+    if (!same_budget(begun.train, budget)) {
+      train.config.overrides = budget_of(budget);
+    }
   } else {
     train.config = {command.config.path, overrides_of(command, folds, fold)};
     train.out = run;
@@ -297,7 +338,7 @@ int run(const CrossvalCommand& command, const Systems& systems) {
   recipe = read_recipe(command.config.path, overrides_of(command, count, 0), known);
   check_trainable(recipe);
   warn_if_any(warning_about_choices(recipe.train));
-  begin_or_go_on(command.out, record_of(std::move(recipe)), count);
+  begin_or_go_on(command.out, recipe, known);
   constexpr const char* left = "folds that are trained stay, and the same command goes on";
   catch_signals(left);
   std::vector<int64_t> done, missing;
@@ -308,7 +349,7 @@ int run(const CrossvalCommand& command, const Systems& systems) {
     require_same_data(run_of_fold(command.out, done[i]), systems);
   }
   for (const int64_t fold : missing) {
-    if (!train_fold(command, count, fold, systems)) {
+    if (!train_fold(command, count, fold, recipe.train, systems)) {
       return leave_for_later(command, std::ssize(done),
                              text("fold ", fold, " of ", count, " is saved; the same command goes on"));
     }

@@ -232,13 +232,7 @@ int run(const PredictCommand& given, const Systems& systems) {
   options.batch = is_folder(command.out) ? 1 : options.batch;  // each sample is a file of its own
   FilePredictor predictor = predictor_of(command, options, systems);
   take_threads_for(command.machine, predictor, options.batch);
-  say_notes(predictor.task() != nullptr ? predictor.task()->notes() : std::vector<std::string>{});
-  if (predictor.task() != nullptr && !predictor.task()->placements(predictor.interface()).empty()) {
-    warn(text(
-        "task.", predictor.task()->name(),
-        ".test_time_rotations: has no effect on predictions of volumes of shapes, which are of each as it is; eval "
-        "turns the shapes themselves"));
-  }
+  say_notes(predictor.notes());
   catch_signals("every file that is there is whole");
   Progress progress("predict", 0, Progress::style_for_stderr(command.output.quiet));
   const Predicted done = is_tensors(command.out)  ? into_tensors(command, overwrite, predictor, progress)

@@ -130,6 +130,8 @@ FrameLayout layout_of(const Molecule3dDataOptions& o) {
       layout.optional.emplace_back(column.name);
     }
   }
+  layout.properties.push_back({.key = molecule3d_dipole, .extensive = true, .kind = PropertyKind::vector});
+  layout.optional.emplace_back(molecule3d_dipole);
   return layout;
 }
 

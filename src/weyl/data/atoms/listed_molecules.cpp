@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "weyl/algebra/lie/kabsch.h"
+#include "weyl/carriers/conformers.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/data/atoms/molecule3d.h"
@@ -26,16 +27,6 @@ Places places_of(const Tensor& all, int64_t which, int64_t begin, int64_t end) {
     places.push_back({x[0], x[1], x[2]});
   }
   return places;
-}
-
-/// How many conformers there are before the first comes again.
-int64_t count_of(const Tensor& conformers, int64_t begin, int64_t end) {
-  const Places first = places_of(conformers, 0, begin, end);
-  int64_t count = 1;
-  while (count < conformers.size(1) && places_of(conformers, count, begin, end) != first) {
-    ++count;
-  }
-  return count;
 }
 
 void put(const Places& places, Tensor& to, int64_t begin) {
@@ -70,13 +61,14 @@ class ConformersPart : public Subset {
     Batch batch = given(indices);
     auto& points = std::get<Points>(batch.input);
     const Tensor& conformers = batch.labels.at(conformers_column);
+    const Tensor counts = count_conformers(conformers, points.graphs);
     const auto relaxed = batch.labels.find(relaxed_column);
     for (size_t b = 0; b < indices.size(); ++b) {
       Stream stream(draw.seed, "conformer",
                     {static_cast<uint64_t>(draw.epoch), static_cast<uint64_t>(sample(indices[b]))});
       const int64_t begin = points.graphs.offsets[b], end = points.graphs.offsets[b + 1];
       const Places conformer =
-          places_of(conformers, stream.below(count_of(conformers, begin, end)), begin, end);
+          places_of(conformers, stream.below(counts.const_data_ptr<int64_t>()[b]), begin, end);
       const Places target =
           relaxed == batch.labels.end() ? Places() : places_of(relaxed->second, 0, begin, end);
       const bool known = !target.empty() && !std::isnan(target[0][0]);

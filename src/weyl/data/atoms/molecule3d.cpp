@@ -84,7 +84,7 @@ bool Molecule3dReader::next(AtomsFrame& frame) {
     for (const size_t i : dipole_) {
       dipole.push_back(number(cells, i));
     }
-    frame.set(FrameValue{"dipole", {3}, std::move(dipole)});
+    frame.set(FrameValue{molecule3d_dipole, {3}, std::move(dipole)});
   }
   return true;
 }

@@ -21,6 +21,9 @@ constexpr Molecule3dColumn molecule3d_columns[] = {{"homo", "homo", "eV"},
                                                    {"homolumogap", "homolumogap", "eV"},
                                                    {"scf energy", "scf_energy", ""}};
 
+/// The value of its three columns `dipole x`, `dipole y` and `dipole z`, a vector in the axes of the SDF files; nobody says its unit.
+constexpr const char* molecule3d_dipole = "dipole";
+
 /// Molecule3D (Xu et al., arXiv:2110.01717): the molecules of its large SDF files, one after the other, each with its row of
 /// properties.csv, in the same order:
 ///

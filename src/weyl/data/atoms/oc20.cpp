@@ -147,6 +147,8 @@ SlabSet::SlabSet(const std::string& path, const Oc20DataOptions& options, bool n
   const bool keeps = !place;
   Slab first;
   double tokens = 0;
+  std::string doubt;  // of the first that has one
+  int64_t doubtful = 0;
   for (; reader_->next(frame_); place = keeps ? std::nullopt : reader_->place()) {
     Slab slab = slab_of(frame_, *reader_);
     require_elements(slab, schema_.interface, reader_->where());
@@ -157,6 +159,10 @@ SlabSet::SlabSet(const std::string& path, const Oc20DataOptions& options, bool n
         slab.energy.has_value() == first.energy.has_value() && slab.relaxed.empty() == first.relaxed.empty(),
         reader_->where(), ": must have the labels of the first frame, 'energy' ",
         first.energy ? "given" : "absent", " and 'relaxed' ", first.relaxed.empty() ? "absent" : "given");
+    if (const std::string found = doubt_of_cell(slab); !found.empty()) {
+      doubt = doubtful == 0 ? text(reader_->where(), ": ", found) : doubt;
+      ++doubtful;
+    }
     sizes_.push_back(slab_tokens(slab, image_radius_));
     tokens += static_cast<double>(sizes_.back());
     if (keeps) {
@@ -168,6 +174,9 @@ SlabSet::SlabSet(const std::string& path, const Oc20DataOptions& options, bool n
   require<DataError>(!sizes_.empty(), path, ": must hold at least one slab, holds none");
   require<DataError>(!noise_ || !first.relaxed.empty(), path,
                      ": data.oc20.noisy_nodes needs the relaxed places, the file has none");
+  if (doubtful > 0) {
+    schema_.warnings.push_back(text(doubt, doubtful == 1 ? "" : text(" (and ", doubtful - 1, " more)")));
+  }
   schema_.interface.typical_nodes = tokens / static_cast<double>(sizes_.size());
   std::erase_if(schema_.labels, [&](const Quantity& q) {
     return (q.name == "energy" && !first.energy) || (q.name == "relaxed" && first.relaxed.empty());

@@ -163,7 +163,7 @@ constexpr auto names_of(Molecule3dSplit) {
 }
 
 /// 3.9 million molecules in geometries of density-functional theory (data/atoms/molecule3d.h). Labels are homo, lumo,
-/// homolumogap (eV) and scf_energy. The molecules stay on disk.
+/// homolumogap (eV), scf_energy and the vector dipole. The molecules stay on disk.
 struct Molecule3dDataOptions {
   static constexpr const char* name_in_config = "molecule3d";
   std::string path = "data/molecule3d";

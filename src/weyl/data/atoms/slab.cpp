@@ -77,6 +77,7 @@ Slab slab_of(const AtomsFrame& frame, const FrameReader& reader) {
                      ": the cell of a slab must have a volume");
   require<DataError>(frame.pbc[0] && frame.pbc[1], where,
                      ": a slab must be periodic along its first two lattice vectors (pbc)");
+  slab.stacked = frame.pbc[2];
   const auto tags = atom_numbers_of(frame, "tags", 1, where);
   require<DataError>(tags.has_value(), where, ": a slab must have the column 'tags', the frame has ",
                      names_in(frame));
@@ -105,6 +106,38 @@ Slab slab_of(const AtomsFrame& frame, const FrameReader& reader) {
     slab.energy = (*number)[0] * factor_to(reader.unit_of("energy"), "eV");
   }
   return slab;
+}
+
+std::string doubt_of_cell(const Slab& slab) {
+  constexpr double least = 5;  // A; atoms of a surface lie nearer, images across a vacuum farther
+  if (slab.positions.empty() || !slab.stacked) {
+    return "";
+  }
+  const CellRows duals = duals_of(slab.cell);
+  std::array<double, 3> empty{};
+  for (size_t d = 0; d < 3; ++d) {
+    std::vector<double> shares;
+    for (const Vector3& x : slab.positions) {
+      const double share = x[0] * duals[d][0] + x[1] * duals[d][1] + x[2] * duals[d][2];
+      shares.push_back(share - std::floor(share));
+    }
+    std::ranges::sort(shares);
+    double widest = 1 - shares.back() + shares.front();
+    for (size_t i = 1; i < shares.size(); ++i) {
+      widest = std::max(widest, shares[i] - shares[i - 1]);
+    }
+    empty[d] = widest / length(duals[d]);
+  }
+  const size_t most = static_cast<size_t>(std::ranges::max_element(empty) - empty.begin());
+  if (empty[2] >= least) {
+    return "";
+  }
+  return most == 2 || empty[most] < least
+             ? text("its cell has no vacuum along the third lattice vector, the widest empty layer is ",
+                    empty[2], " Angstrom: a bulk is no slab, and images across it are not seen")
+             : text("its vacuum seems to lie along lattice vector ", most + 1, " (", empty[most],
+                    " Angstrom), and not along the third one (", empty[2],
+                    "): images are taken along the first two, which must span the surface");
 }
 
 std::vector<SlabImage> slab_images(const Slab& slab, double radius) {

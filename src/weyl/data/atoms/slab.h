@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "weyl/algebra/lattice/cell.h"
@@ -20,6 +21,7 @@ struct Slab {
   std::vector<int> tags;                    // (N) 0 below the surface, 1 of the surface, 2 of the adsorbate
   std::vector<bool> free;                   // (N) whether an atom may move
   CellRows cell{};
+  bool stacked = true;  // whether it is periodic along the third lattice vector, too
   std::optional<double> energy;
 
   int64_t size() const { return static_cast<int64_t>(numbers.size()); }
@@ -31,6 +33,11 @@ struct Slab {
 /// nearest to the initial ones. DataError naming file and frame: no tags, or others than 0, 1 and 2; no cell, or one without
 /// a volume, or without periods along the first two vectors; columns of other shapes; numbers that are not finite.
 Slab slab_of(const AtomsFrame& frame, const FrameReader& reader);
+
+/// Why the cell of a slab is likely not what it is taken for, with the vacuum along the third lattice vector: there is none, or it
+/// lies along another one. A sentence; empty: it is likely right, or the slab is not stacked. Of each lattice vector the widest layer between neighbouring
+/// atoms is looked at, across the other two.
+std::string doubt_of_cell(const Slab& slab);
 
 /// An image of an atom of a slab, moved by lattice vectors.
 struct SlabImage {

@@ -59,7 +59,7 @@ GridChange PlacedCase::change() const {
 /// How the volumes of a set are read: its options with the numbers of the classes, and how each channel is normalised.
 struct Reading {
   DecathlonDataOptions options;
-  std::vector<VoxelsCounted> counted;
+  std::vector<Normalised> counted;
 
   /// Where the prepared volume of a case is kept, by all that its values depend on.
   PreparedFile kept(const VolumeCase& files) const;
@@ -79,8 +79,8 @@ PreparedFile Reading::kept(const VolumeCase& files) const {
       how += text(" ", toml_number(x));
     }
   }
-  for (const VoxelsCounted c : counted) {
-    how += text("; ", names_of(c)[static_cast<size_t>(c)]);
+  for (const Normalised c : counted) {
+    how += text("; ", c ? names_of(*c)[static_cast<size_t>(*c)] : "as it is");
   }
   for (const int64_t number : o.labels) {
     how += text(" ", number);
@@ -252,7 +252,7 @@ Volume prepare(const PlacedCase& c, const Reading& reading) {
 }
 
 /// Lowest, highest, mean and deviation of channels by the foreground of the training cases: given, or counted when they
-/// are first asked for.
+/// are first asked for; of channels that are not normalised those that change nothing.
 class Intensities {
  public:
   using Values = std::vector<std::vector<double>>;
@@ -263,7 +263,9 @@ class Intensities {
 
   const Values& values() {
     std::call_once(once_, [&] {
-      if (values_.empty() && reading_->by_foreground()) {
+      const auto& counted = reading_->counted;
+      if (values_.empty() && reading_->options.normalise &&
+          (reading_->by_foreground() || std::ranges::count(counted, Normalised()) > 0)) {
         count();
       }
     });
@@ -273,20 +275,23 @@ class Intensities {
  private:
   void count() {
     std::vector<std::vector<float>> seen;
+    const bool needed = reading_->by_foreground();
     for (const PlacedCase& c : training_) {
-      if (!c.files.mask.empty()) {
+      if (needed && !c.files.mask.empty()) {
         const Volume volume = prepare(c, *reading_);
         see_foreground(volume.image, volume.mask, seen);
       }
     }
     require<DataError>(
-        !seen.empty() && !seen[0].empty(), reading_->options.path,
+        !needed || (!seen.empty() && !seen[0].empty()), reading_->options.path,
         ": channels that are normalised over the foreground need training cases with masks that "
         "have some, or data.decathlon.intensities; data.decathlon.normalise_over = \"all\" needs "
         "neither");
-    for (size_t c = 0; c < seen.size(); ++c) {
-      const bool counted = reading_->counted[c] == VoxelsCounted::foreground;
-      values_.push_back(counted ? foreground_intensities(std::move(seen[c])) : std::vector<double>());
+    for (size_t c = 0; c < reading_->counted.size(); ++c) {
+      const Normalised by = reading_->counted[c];
+      values_.push_back(!by                               ? unchanging_intensities()
+                        : by == VoxelsCounted::foreground ? foreground_intensities(std::move(seen.at(c)))
+                                                          : std::vector<double>());
     }
   }
 
@@ -593,6 +598,9 @@ FoundCases find_cases(const DecathlonDataOptions& options, std::vector<std::stri
   require<DataError>(fs::is_directory(options.path), options.path,
                      ": there is no such folder; make one with `weyl data make phantoms --out ", options.path,
                      "`");
+  require<DataError>(is_volume_set(options.path) || volumes_in(options.path).empty(), options.path,
+                     ": holds volumes without masks, which predict alone takes; give a folder that has "
+                     "images and masks");
   require<DataError>(
       is_volume_set(options.path), options.path,
       ": holds no dataset.json, no images/ beside labels/ or masks/, and no folder a case; make a "
@@ -612,6 +620,12 @@ FoundCases find_cases(const DecathlonDataOptions& options, std::vector<std::stri
   return found;
 }
 
+/// Whether all labelled cases are one split, as of a folder that --data names.
+bool takes_whole(const DecathlonDataOptions& o, const Folds& folds) {
+  return folds.count == 0 && o.train == 0 && o.valid == 0 && o.test == 0 && o.held_out.empty() &&
+         std::ranges::count(o.fractions, 0) == std::ssize(o.fractions) - 1;
+}
+
 /// The set; with `faults` without the cases whose headers are refused.
 Splits open_cases(const DecathlonDataOptions& options, const Folds& folds, std::vector<std::string>* faults) {
   const auto [index, reading] = find_cases(options, faults);
@@ -624,9 +638,11 @@ Splits open_cases(const DecathlonDataOptions& options, const Folds& folds, std::
   std::ranges::copy_if(index.test, std::back_inserter(cases), [](const auto& c) { return !c.mask.empty(); });
   const bool labelled = !cases.empty();
   const int64_t left = std::ssize(index.training) + std::ssize(index.test) - std::ssize(cases);
-  if (left > 0 && left < std::ssize(index.test)) {
-    warnings.push_back(text(options.path, ": ", left, " of ", index.test.size(),
-                            " test cases have no mask and are left out; predict takes them, too"));
+  // That no test case has a mask is usual where models are trained; where all of the folder was asked for, it is news.
+  if (left > 0 && labelled && (left < std::ssize(index.test) || takes_whole(options, folds))) {
+    warnings.push_back(text(options.path, ": ", left, " of ", index.test.size(), " test cases ",
+                            left == 1 ? "has no mask and is" : "have no mask and are",
+                            " left out; predict takes them, too"));
   }
   const auto placed = look_at_all(labelled ? cases : index.test, *reading);
   SplitIndices parts;

@@ -187,8 +187,8 @@ void write_labels(ConfigDraft& draft, const VolumeIndex& index, const std::vecto
 void write_normalising(ConfigDraft& draft, const std::vector<std::string>& names, int64_t modalities) {
   const auto counted = counted_of_channels(VoxelsCounted::modality, names, modalities);
   const auto ct = std::ranges::count(counted, VoxelsCounted::foreground);
-  draft.set(
-      "normalise_over", "modality",
+  const auto kept = std::ranges::count(counted, Normalised());
+  std::string reason =
       ct == 0
           ? "no channel is called CT: each is brought to mean 0 and deviation 1 over its voxels that are not 0"
           : text(
@@ -196,7 +196,11 @@ void write_normalising(ConfigDraft& draft, const std::vector<std::string>& names
                 " cut off at the percentiles 0.5 and 99.5 of the training cases' foreground, and shifted and "
                 "scaled by its mean and deviation",
                 ct == modalities ? ""
-                                 : "; others get mean 0 and deviation 1 over their voxels that are not 0"));
+                                 : "; others get mean 0 and deviation 1 over their voxels that are not 0");
+  if (kept > 0) {
+    reason += "; what is called noNorm stays as it is";
+  }
+  draft.set("normalise_over", "modality", reason);
 }
 
 void write_regions(ConfigDraft& draft, const std::vector<VolumeRegion>& regions) {

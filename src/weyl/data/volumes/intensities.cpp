@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 #include <iterator>
+#include <limits>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quantile.h"
@@ -70,29 +71,31 @@ Scaling scaling_of(std::span<const float> values, VoxelsCounted counted) {
 
 }  // namespace
 
-std::vector<VoxelsCounted> counted_of_channels(VoxelsCounted counted, const std::vector<std::string>& names,
-                                               int64_t channels,
-                                               const std::vector<std::vector<double>>& intensities) {
-  std::vector<VoxelsCounted> result(static_cast<size_t>(channels), counted);
+std::vector<Normalised> counted_of_channels(VoxelsCounted counted, const std::vector<std::string>& names,
+                                            int64_t channels,
+                                            const std::vector<std::vector<double>>& intensities) {
+  std::vector<Normalised> result(static_cast<size_t>(channels), counted);
   for (size_t c = 0; c < result.size() && counted == VoxelsCounted::modality; ++c) {
     std::string name = c < names.size() ? names[c] : "";
     std::ranges::transform(name, name.begin(), [](unsigned char x) { return std::toupper(x); });
     const bool of_ct = intensities.empty() ? name == "CT" : !intensities.at(c).empty();
-    result[c] = of_ct ? VoxelsCounted::foreground : VoxelsCounted::nonzero;
+    result[c] = of_ct                                     ? Normalised(VoxelsCounted::foreground)
+                : intensities.empty() && name == "NONORM" ? Normalised()
+                                                          : Normalised(VoxelsCounted::nonzero);
   }
   return result;
 }
 
-void normalise_by_itself(Tensor& image, std::span<const VoxelsCounted> counted) {
+void normalise_by_itself(Tensor& image, std::span<const Normalised> counted) {
   const int64_t count = image.numel() / image.size(0);
   auto* begin = image.mutable_data_ptr<float>();
-  for (const VoxelsCounted of : counted) {
+  for (const Normalised of : counted) {
     const std::span<float> values(begin, static_cast<size_t>(count));
     begin += count;
-    if (of == VoxelsCounted::foreground) {
+    if (!of || of == VoxelsCounted::foreground) {
       continue;
     }
-    const Scaling by = scaling_of(values, of);
+    const Scaling by = scaling_of(values, *of);
     for (float& x : values) {
       x = by.zeros || x != 0 ? static_cast<float>((x - by.mean) * by.factor) : 0.F;
     }
@@ -133,6 +136,11 @@ std::vector<double> foreground_intensities(std::vector<float> seen) {
   const std::vector<double> values(seen.begin(), seen.end());
   constexpr double kTail = 0.005;
   return {quantile(values, kTail), quantile(values, 1 - kTail), mean, std::sqrt(squares / count)};
+}
+
+std::vector<double> unchanging_intensities() {
+  constexpr double most = std::numeric_limits<float>::max();
+  return {-most, most, 0, 1};
 }
 
 void normalise_by_foreground(Tensor& image, const std::vector<std::vector<double>>& intensities) {

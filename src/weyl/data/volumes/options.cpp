@@ -30,7 +30,7 @@ void fields(Fields& f, DecathlonDataOptions& o) {
     "the voxels that mean and deviation are taken over: those that are not 0, while the others stay 0 (all, "
     "where those that are not 0 lie within a twentieth of their median); all; those of the training cases' "
     "foreground, after all volumes are cut off at its percentiles 0.5 and 99.5; or by modality: foreground of "
-    "channels called CT, else nonzero");
+    "channels called CT, none of those called noNorm, which stay as they are, else nonzero");
   f("window", o.window, "lowest and highest value that is kept before volumes are normalised; []: all are");
   f("intensities", o.intensities,
     "for each channel [lowest, highest, mean, deviation] of the training cases' foreground, [] where it is "

@@ -20,7 +20,8 @@ struct Splits;
 ///   all          all voxels of each volume
 ///   foreground   those of any class but the background in the training cases, with one mean and deviation for all
 ///                volumes, which are first cut off at the percentiles 0.5 and 99.5 of the same voxels: of CT
-///   modality     foreground of channels that are called CT, nonzero of others
+///   modality     foreground of channels that are called CT, none of those called noNorm, which stay as they are; nonzero of
+///                others
 enum class VoxelsCounted { nonzero, all, foreground, modality };
 constexpr auto names_of(VoxelsCounted) {
   return std::array<std::string_view, 4>{"nonzero", "all", "foreground", "modality"};

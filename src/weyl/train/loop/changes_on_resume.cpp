@@ -44,11 +44,14 @@ std::string count_of(int64_t count, const char* unit) {
 
 }  // namespace
 
+bool is_budget(std::string_view key) {
+  return key == "train.epochs" || key == "train.steps" || key == "train.flops" || key == "train.max_seconds";
+}
+
 void require_may_change(std::span<const std::string> overrides) {
   for (const std::string& override : overrides) {
     const std::string key = override.substr(0, override.find('='));
-    require<ConfigError>(key == "train.epochs" || key == "train.steps" || key == "train.flops" ||
-                             key == "train.max_seconds" || is_way_of_working(key),
+    require<ConfigError>(is_budget(key) || is_way_of_working(key),
                          "--resume takes the run as it is: only its budget (train.epochs, train.steps, "
                          "train.flops, train.max_seconds) may be changed, and the form of its linear maps "
                          "(model.platonic.linear), got '",

@@ -21,6 +21,9 @@ std::string take_way_of_working(const ModelOptions& from, ModelOptions& into);
 /// The budget of a run, train.epochs, train.steps, train.flops and train.max_seconds, is the one part of what it learns by
 /// that may change when it is resumed: nothing that was learned depends on it but through the schedule.
 
+/// Whether a key is one of these.
+bool is_budget(std::string_view key);
+
 /// ConfigError for the first override ("train.epochs=20") of any other key but that of a way of working
 /// (train/loop/changes_on_resume.h).
 void require_may_change(std::span<const std::string> overrides);

@@ -134,12 +134,18 @@ bool count_labels_of_others(Prepared& p, const std::string& best) {
       continue;
     }
     std::vector<std::string>& lines = split == p.data.test ? p.likely_faults : p.notes;
-    if (const auto missed = split == p.data.test ? label_missed(*p.saved.task, *split) : std::nullopt) {
-      lines.push_back(text(name, ": has no known label '", missed->name, "', and is not measured",
+    LabelsLacked lacked;
+    if (split == p.data.test) {
+      lacked = labels_lacked(*p.saved.task, *split, name);
+    } else {
+      lacked.others = labels_to_measure_without(*p.saved.task, *split, name);
+    }
+    if (lacked.needed) {
+      lines.push_back(text(name, ": has no known label '", lacked.needed->name, "', and is not measured",
                            also_in_files(split->schema(), "; its files also have ")));
       return false;  // it is the last
     }
-    for (const Quantity& label : labels_to_measure_without(*p.saved.task, *split, name)) {
+    for (const Quantity& label : lacked.others) {
       lines.push_back(measured_without(label, split->schema(), name));
     }
   }
