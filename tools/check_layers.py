@@ -14,6 +14,7 @@ import sys
 # Folder -> the folders of which its files may include headers, besides its own.
 BELOW = {
     "core": [],
+    "parallel": ["core"],
     "config": ["core"],
     "algebra": ["core"],
     "kernels": ["core", "algebra"],
