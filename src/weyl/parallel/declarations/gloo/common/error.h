@@ -1,3 +1,3 @@
 #pragma once
 
-#include "../declarations.h"
+#include "weyl/parallel/declarations/gloo/declarations.h"
