@@ -28,7 +28,7 @@ BELOW = {
     "engine": ["core", "carriers", "saved"],
     "data": ["core", "config", "algebra", "carriers"],
     "makers": ["core", "config", "algebra", "carriers", "data", "dynamics"],
-    "train": ["core", "config", "carriers", "data", "ops", "nn", "models", "tasks", "saved"],
+    "train": ["core", "parallel", "config", "carriers", "data", "ops", "nn", "models", "tasks", "saved"],
     "predict": ["core", "config", "carriers", "data", "tasks", "saved", "train"],
     "study": ["core", "config", "carriers", "data", "ops", "models", "tasks", "saved", "train", "predict"],
     "app": ["core", "config", "algebra", "carriers", "data", "makers", "models", "tasks", "saved", "train", "predict", "study"],

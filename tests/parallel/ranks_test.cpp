@@ -12,41 +12,10 @@
 #include <functional>
 
 #include "tests/data/folder.h"
+#include "tests/parallel/processes.h"
 
 namespace weyl {
 namespace ranks_test {
-
-using Work = std::function<void(Ranks&)>;
-
-/// Runs `work` in as many processes; the exit code of each, 0 when its expectations held, 9 for a RankError.
-std::vector<int> run(int ranks, const std::string& file, const Work& work,
-                     std::chrono::milliseconds timeout = std::chrono::seconds(60)) {
-  std::vector<pid_t> children;
-  for (int r = 0; r < ranks; ++r) {
-    children.push_back(fork());
-    if (children.back() == 0) {
-      int code = 0;
-      try {
-        Ranks all({.rank = r, .size = ranks, .local_rank = r, .local_size = ranks},
-                  {.file = file, .timeout = timeout});
-        work(all);
-        code = ::testing::Test::HasFailure() ? 1 : 0;
-      } catch (const RankError& e) {
-        code = std::string_view(e.what()).find('\n') == std::string_view::npos ? 9 : 8;
-      } catch (...) {
-        code = 7;
-      }
-      _exit(code);
-    }
-  }
-  std::vector<int> codes;
-  for (const pid_t child : children) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    codes.push_back(WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status));
-  }
-  return codes;
-}
 
 at::Tensor numbers(int rank, int64_t n, at::ScalarType type) {
   return (at::arange(n, at::kDouble) * 0.37 + rank * 1.3).sin().to(type);
@@ -54,43 +23,43 @@ at::Tensor numbers(int rank, int64_t n, at::ScalarType type) {
 
 TEST(Ranks, SumSendAndGather) {
   const Folder folder;
-  const auto codes = run(3, folder / "meet", [](Ranks& all) {
+  const auto codes = run_ranks(3, folder / "meet", [](const std::shared_ptr<Ranks>& all) {
     for (const auto type : {at::kFloat, at::kDouble}) {
       for (const int64_t n : {1, 7, 100'003}) {
-        const at::Tensor x = numbers(all.rank(), n, type);
+        const at::Tensor x = numbers(all->rank(), n, type);
         const at::Tensor expected =
             numbers(0, n, at::kDouble) + numbers(1, n, at::kDouble) + numbers(2, n, at::kDouble);
-        all.sum(x);
+        all->sum(x);
         EXPECT_LE((x - expected).abs().max().item<double>(), type == at::kFloat ? 2e-6 : 1e-14);
         // Everywhere the same bits, and again the same.
-        const at::Tensor again = numbers(all.rank(), n, type);
-        auto sum = all.start_sum(again);
+        const at::Tensor again = numbers(all->rank(), n, type);
+        auto sum = all->start_sum(again);
         sum.wait();
         EXPECT_TRUE(at::equal(x, again));
         const at::Tensor first = x.clone();
-        all.broadcast(first, 0);
+        all->broadcast(first, 0);
         EXPECT_TRUE(at::equal(first, x));
       }
     }
-    const at::Tensor told = at::full({4}, all.rank(), at::kLong);
-    all.broadcast(told, 2);
+    const at::Tensor told = at::full({4}, all->rank(), at::kLong);
+    all->broadcast(told, 2);
     EXPECT_TRUE((told == 2).all().item<bool>());
     const std::vector<std::string> all_words =
-        all.gather(std::string(static_cast<size_t>(3 * all.rank()), 'a' + static_cast<char>(all.rank())));
+        all->gather(std::string(static_cast<size_t>(3 * all->rank()), 'a' + static_cast<char>(all->rank())));
     EXPECT_EQ(all_words, (std::vector<std::string>{"", "bbb", "cccccc"}));
-    all.barrier();
+    all->barrier();
   });
   EXPECT_EQ(codes, (std::vector<int>{0, 0, 0}));
 }
 
 TEST(Ranks, OneThatIsKilledIsToldOfByTheOthers) {
   const Folder folder;
-  const auto codes = run(3, folder / "meet", [](Ranks& all) {
-    all.barrier();
-    if (all.rank() == 1) {
+  const auto codes = run_ranks(3, folder / "meet", [](const std::shared_ptr<Ranks>& all) {
+    all->barrier();
+    if (all->rank() == 1) {
       kill(getpid(), SIGKILL);
     }
-    all.sum(at::ones({10}));
+    all->sum(at::ones({10}));
   });
   EXPECT_EQ(codes, (std::vector<int>{9, -SIGKILL, 9}));
 }
@@ -99,17 +68,17 @@ TEST(Ranks, OneThatIsKilledIsToldOfByTheOthers) {
 TEST(Ranks, OneThatDoesNotAnswerIsToldOfInTime) {
   const Folder folder;
   const std::string given_up = folder / "given up";
-  const auto codes = run(
+  const auto codes = run_ranks(
       2, folder / "meet",
-      [&](Ranks& all) {
-        if (all.rank() == 1) {
+      [&](const std::shared_ptr<Ranks>& all) {
+        if (all->rank() == 1) {
           while (!std::filesystem::exists(given_up)) {
             usleep(10'000);
           }
           return;
         }
         try {
-          all.sum(at::ones({10}));
+          all->sum(at::ones({10}));
         } catch (const RankError&) {
           std::ofstream out(given_up);
           throw;
