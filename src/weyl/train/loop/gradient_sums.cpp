@@ -174,13 +174,16 @@ Tensor GradientSums::finish(const Tensor& loss) {
     s.send(s.parts[s.next]);
   }
   // The loss, and who has used which parameter, behind the last part.
-  const Tensor rest = at::zeros({static_cast<int64_t>(s.weights.size()) + 1}, at::kDouble);
+  const size_t at_told = s.weights.size() + 1;
+  const Tensor rest = at::zeros({static_cast<int64_t>(at_told + told.size())}, at::kDouble);
   auto* numbers = rest.mutable_data_ptr<double>();
   for (size_t p = 0; p < s.weights.size(); ++p) {
     numbers[p] = s.weights[p].grad().defined() ? 1 : 0;
   }
   numbers[s.weights.size()] = loss.defined() ? loss.detach().item<double>() : 0;
+  std::ranges::copy(told, numbers + at_told);
   s.ranks->sum(rest);
+  std::copy_n(numbers + at_told, told.size(), told.begin());
   for (Sums::Part& part : s.parts) {
     s.take(part, rest);
   }
