@@ -1,12 +1,15 @@
-// A step that is cut into several batches has the loss and the gradients of one batch that holds them all, whatever the
-// labels of each batch are.
+// A step that is cut into several batches, or among several processes, has the loss and the gradients of one batch that holds
+// them all, whatever the labels of each batch are.
 #include "weyl/train/loop/accumulate.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
 
+#include "tests/data/folder.h"
+#include "tests/parallel/processes.h"
 #include "tests/tasks/force_field.h"
 #include "tests/tasks/rigid_scenes.h"
 #include "tests/toy_grid.h"
@@ -23,6 +26,11 @@
 namespace weyl {
 namespace accumulate_test {
 
+const bool one_thread = [] {  // processes are forked from this one
+  at::set_num_threads(1);
+  return true;
+}();
+
 using Cuts = std::vector<std::vector<int64_t>>;
 
 struct Gradients {
@@ -30,13 +38,14 @@ struct Gradients {
   std::vector<Tensor> by;
 };
 
-Gradients gradients_of(Model& model, const Task& task, const std::vector<Batch>& batches) {
+Gradients gradients_of(Model& model, const Task& task, const std::vector<Batch>& batches,
+                       GradientSums* ranks = nullptr) {
   for (const Parameter& p : model.parameters()) {
     p.tensor.mutable_grad() = Tensor();
   }
   StepTimes times;
   Gradients found;
-  found.loss = accumulate_gradients(model, task, batches, {}, times).item<double>();
+  found.loss = accumulate_gradients(model, task, batches, {}, times, ranks).item<double>();
   for (const Parameter& p : model.parameters()) {
     found.by.push_back(p.tensor.grad().defined() ? p.tensor.grad().clone() : at::zeros_like(p.tensor));
   }
@@ -65,6 +74,23 @@ void expect_cut_like_whole(Model& model, const Task& task, const Batch& all, con
   for (size_t i = 0; i < whole.by.size(); ++i) {
     EXPECT_LE((cut.by[i] - whole.by[i]).abs().max().item<double>(), 1e-10 * size) << i;
   }
+  // A process for each part, and one that has none.
+  const Folder folder;
+  const int ranks = static_cast<int>(cuts.size()) + 1;
+  const auto codes = run_ranks(ranks, folder / "meet", [&](const std::shared_ptr<Ranks>& all) {
+    GradientSums sums(all, model.parameters());
+    const auto own = static_cast<size_t>(all->rank());
+    const std::vector<Batch> batches =
+        own < parts.size() ? std::vector<Batch>{parts[own]} : std::vector<Batch>();
+    for (int again = 0; again < 2; ++again) {
+      const Gradients found = gradients_of(model, task, batches, &sums);
+      EXPECT_NEAR(found.loss, whole.loss, 1e-10 * std::abs(whole.loss));
+      for (size_t i = 0; i < whole.by.size(); ++i) {
+        EXPECT_LE((found.by[i] - whole.by[i]).abs().max().item<double>(), 1e-10 * size) << i;
+      }
+    }
+  });
+  EXPECT_EQ(codes, std::vector<int>(static_cast<size_t>(ranks), 0));
 }
 
 /// A network of points in float64: numbers of graphs and vectors of nodes, by two weights.

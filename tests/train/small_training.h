@@ -102,10 +102,15 @@ inline SavedModel small_model(const Recipe& recipe, const Splits& data) {
 /// Begins a run in a folder, or continues it when there is a checkpoint.
 inline TrainResult train_small(const Recipe& recipe, const std::string& run,
                                const Splits& data = small_data(), TrainObserver* observer = nullptr,
-                               std::function<bool()> stop = {}) {
+                               std::function<bool()> stop = {}, std::shared_ptr<Ranks> ranks = nullptr) {
   std::filesystem::create_directories(run);
-  Trainer trainer(small_model(recipe, data), recipe.train, data, run, observer, std::move(stop));
-  if (std::filesystem::exists(run + "/last")) {
+  const bool resumes = std::filesystem::exists(run + "/last");
+  if (ranks != nullptr) {
+    ranks->barrier();  // before the first one writes
+  }
+  Trainer trainer(small_model(recipe, data), recipe.train, data, run, observer, std::move(stop),
+                  built_in_systems(), std::move(ranks));
+  if (resumes) {
     trainer.load(read_checkpoint(run));
   }
   return trainer.run();

@@ -177,6 +177,15 @@ struct Loader::State {
     return concatenate(parts, data->schema());
   }
 
+  /// What is made here of a planned batch.
+  Batch made_here(int64_t of_epoch, std::span<const int64_t> samples) const {
+    if (!options.part) {
+      return make(of_epoch, samples);
+    }
+    const std::vector<int64_t> own = options.part(samples);
+    return own.empty() ? Batch() : make(of_epoch, own);
+  }
+
   Batch make(int64_t of_epoch, std::span<const int64_t> samples) const {
     const at::NoGradGuard no_grad;
     const bool whole = options.crop.empty() && !options.grids.any();
@@ -206,7 +215,7 @@ struct Loader::State {
       lock.unlock();
       Made result;
       try {
-        result.batch = make(of_epoch, batches[number]);
+        result.batch = made_here(of_epoch, batches[number]);
       } catch (...) {
         result.error = std::current_exception();
       }
@@ -279,7 +288,7 @@ std::optional<Batch> Loader::next() {
     return std::nullopt;
   }
   if (s.workers.empty()) {
-    Batch batch = s.make(s.epoch, s.batches[s.position]);
+    Batch batch = s.made_here(s.epoch, s.batches[s.position]);
     ++s.position;
     return batch;
   }

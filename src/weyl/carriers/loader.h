@@ -32,6 +32,8 @@ struct LoaderOptions {
   int64_t threads = 1;                  // that make batches
   at::ScalarType dtype = at::kFloat;    // of floating-point inputs; labels stay float64
   at::Device device = at::kCPU;
+  /// Which samples of a planned batch are made here, where several processes have a part each (a pure function); unset: all.
+  std::function<std::vector<int64_t>(std::span<const int64_t> samples)> part;
   /// Called with each batch in float64 on the CPU, before the batch is brought to dtype and device. The threads that
   /// make the batches call it.
   std::function<void(Batch&)> prepare;
@@ -65,7 +67,8 @@ class Loader {
   void start(int64_t epoch, int64_t first_batch = 0);
 
   /// The next batch. Nothing at the end of the epoch, and before the first `start`. An exception of the data set (a
-  /// broken record) is thrown by the call that would have returned that batch.
+  /// broken record) is thrown by the call that would have returned that batch. Where no sample of it is made here, a batch
+  /// of none.
   std::optional<Batch> next();
 
   int64_t epoch() const;  // the epoch of the next batch

@@ -32,9 +32,10 @@ class Autocast {
 };
 
 /// Of each batch its shares of the loss; none where it is alone.
-std::vector<LossShares> shares_of(const Model& model, const Task& task, std::span<const Batch> batches) {
+std::vector<LossShares> loss_shares(const Model& model, const Task& task, std::span<const Batch> batches,
+                                    GradientSums* ranks) {
   std::vector<LossShares> shares(batches.size());
-  if (batches.size() == 1) {
+  if (batches.size() == 1 && ranks == nullptr) {
     return shares;
   }
   std::vector<Tensor> whole;
@@ -47,6 +48,9 @@ std::vector<LossShares> shares_of(const Model& model, const Task& task, std::spa
         whole[term] = whole[term] + shares[k][term];
       }
     }
+  }
+  if (ranks != nullptr) {
+    whole = ranks->whole(whole);
   }
   for (LossShares& of_batch : shares) {
     for (size_t term = 0; term < of_batch.size(); ++term) {
@@ -70,10 +74,10 @@ void add_gradients(const Tensor& loss, const Model& model) {
 }
 
 Tensor accumulate_gradients(Model& model, const Task& task, std::span<const Batch> batches,
-                            const TrainOptions& options, StepTimes& times) {
-  require(!batches.empty(), "accumulate_gradients: there must be a batch, got none");
+                            const TrainOptions& options, StepTimes& times, GradientSums* ranks) {
+  require(!batches.empty() || ranks != nullptr, "accumulate_gradients: there must be a batch, got none");
   const Tf32 tf32(options.tf32 && model.device().is_cuda());
-  const std::vector<LossShares> shares = shares_of(model, task, batches);
+  const std::vector<LossShares> shares = loss_shares(model, task, batches, ranks);
   Tensor loss;
   for (size_t k = 0; k < batches.size(); ++k) {
     Step step;
@@ -85,9 +89,19 @@ Tensor accumulate_gradients(Model& model, const Task& task, std::span<const Batc
       loss = loss.defined() ? loss + part : part;
     }
     const Timed timed(times.backward);
+    if (ranks != nullptr && k + 1 == batches.size()) {
+      ranks->begin();
+    }
     add_gradients(step.loss, model);
   }
-  return loss;
+  if (ranks == nullptr) {
+    return loss;
+  }
+  if (batches.empty()) {
+    ranks->begin();
+  }
+  const Timed timed(times.backward);
+  return ranks->finish(loss);
 }
 
 }  // namespace weyl

@@ -1,6 +1,9 @@
 #include "weyl/train/loop/trainer.h"
 
 #include <ATen/Context.h>
+#include <ATen/ops/full.h>
+#include <ATen/ops/tensor.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -8,6 +11,7 @@
 #include "weyl/carriers/faulty_sample.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
+#include "weyl/parallel/shares.h"
 #include "weyl/saved/evaluate.h"
 #include "weyl/tasks/task.h"
 #include "weyl/train/loop/accumulate.h"
@@ -42,11 +46,35 @@ NamedTensors statistics_of(const Model& model) {
   return statistics;
 }
 
+/// Of each planned batch the part of this rank, by tokens.
+LoaderOptions of_rank(LoaderOptions options, const std::shared_ptr<Ranks>& ranks,
+                      const std::shared_ptr<const Dataset>& data) {
+  if (ranks != nullptr) {
+    options.part = [rank = ranks->rank(), size = ranks->size(), data](std::span<const int64_t> samples) {
+      std::vector<int64_t> work, own;
+      for (const int64_t sample : samples) {
+        work.push_back(data->tokens(sample));
+      }
+      const auto shares = shares_of(work, size);
+      for (const int64_t place : shares[static_cast<size_t>(rank)]) {
+        own.push_back(samples[static_cast<size_t>(place)]);
+      }
+      return own;
+    };
+  }
+  return options;
+}
+
+// What ranks tell each other at each step, added up.
+enum Told : size_t { told_stop, told_seconds, told_numbers };
+
 }  // namespace
 
 Trainer::Trainer(SavedModel saved, const TrainOptions& options, Splits data, std::string run,
-                 TrainObserver* observer, std::function<bool()> stop, const Systems& systems)
-    : saved_(std::move(saved)),
+                 TrainObserver* observer, std::function<bool()> stop, const Systems& systems,
+                 std::shared_ptr<Ranks> ranks)
+    : ranks_(std::move(ranks)),
+      saved_(std::move(saved)),
       systems_(systems),
       data_(std::move(data)),
       run_(std::move(run)),
@@ -54,7 +82,8 @@ Trainer::Trainer(SavedModel saved, const TrainOptions& options, Splits data, std
       stop_(std::move(stop)),
       options_(options),
       schedule_(options_),
-      loader_(training_set(data_), loader_options(options_, *saved_.model, saved_.task.get()),
+      loader_(training_set(data_),
+              of_rank(loader_options(options_, *saved_.model, saved_.task.get()), ranks_, data_.train),
               static_cast<uint64_t>(options_.seed)),
       optimiser_(saved_.model->parameters(), options_.optimiser),
       late_(!saved_.model->device().is_cpu() || ReadLate::active()) {
@@ -73,6 +102,14 @@ Trainer::Trainer(SavedModel saved, const TrainOptions& options, Splits data, std
     }
     std::sort(metrics_.begin(), metrics_.end());
   }
+  if (ranks_ != nullptr) {
+    require<ConfigError>(
+        statistics_of(*saved_.model).empty(),
+        "--ranks: must be 1 for a model with running statistics (batch norm), which each rank would "
+        "make of its own part");
+    sums_ = std::make_unique<GradientSums>(ranks_, saved_.model->parameters());
+    sums_->told.resize(told_numbers);
+  }
   nominal_ = saved_.model->work_of_token().nominal;
   require<ConfigError>(!options_.flops || nominal_ > 0,
                        "train.flops: the model must have nominal FLOPs, got one without weights");
@@ -80,6 +117,9 @@ Trainer::Trainer(SavedModel saved, const TrainOptions& options, Splits data, std
 }
 
 void Trainer::set_on_stop_request(const OnStopRequest& on_stop_request) {
+  if (ranks_ != nullptr) {
+    return;  // a rank that leaves in the middle of a step would leave the others behind
+  }
   watch_.emplace(stop_, [this, on_stop_request] { save_and(on_stop_request); });
 }
 
@@ -110,15 +150,19 @@ int64_t Trainer::steps_per_epoch() const {
   return (batches + options_.accumulate - 1) / options_.accumulate;
 }
 
-int64_t Trainer::tokens_until(int64_t epoch, int64_t batch) const {
+int64_t Trainer::tokens_of(int64_t sample) const {
+  if (options_.crop.empty()) {
+    return data_.train->tokens(sample);
+  }
   int64_t cropped = 1;
   const auto axes = static_cast<size_t>(saved_.model->interface.dimension);
-  for (size_t a = 0; a < axes && !options_.crop.empty(); ++a) {  // one number: along all
+  for (size_t a = 0; a < axes; ++a) {  // one number: along all
     cropped *= options_.crop[std::min(a, options_.crop.size() - 1)];
   }
-  const auto tokens_of = [&](int64_t sample) {
-    return options_.crop.empty() ? data_.train->tokens(sample) : cropped;
-  };
+  return cropped;
+}
+
+int64_t Trainer::tokens_until(int64_t epoch, int64_t batch) const {
   int64_t tokens = 0;
   for (int64_t sample = 0; epoch > 0 && sample < data_.train->size(); ++sample) {
     tokens += epoch * tokens_of(sample);
@@ -134,8 +178,16 @@ int64_t Trainer::tokens_until(int64_t epoch, int64_t batch) const {
 
 Elapsed Trainer::elapsed() const {
   const double part = static_cast<double>(state_.batch) / static_cast<double>(loader_.batches());
-  return {state_.step, static_cast<double>(state_.epoch) + part, seconds_before_ + since(start_),
+  return {state_.step, static_cast<double>(state_.epoch) + part, seconds(),
           nominal_ * static_cast<double>(state_.tokens.value_or(0))};
+}
+
+double Trainer::seconds() const {
+  return ranks_ != nullptr ? agreed_seconds_ : seconds_before_ + since(start_);
+}
+
+bool Trainer::stop_asked() const {
+  return ranks_ != nullptr ? agreed_stop_ : stop_ && stop_();
 }
 
 // Opens the journal and, of a new run, saves the model as it starts.
@@ -149,11 +201,18 @@ void Trainer::begin() {
     const StopRequestWatch::Section section(*watch_);
     evaluate(*saved_.model, *saved_.task, one, evaluate_options(options_, "validation data"));
   }
-  journal_.emplace(run_, metrics_, state_.step, state_.metrics_bytes);
-  for (const std::string& line : journal_->damages()) {
-    observer_->noted(line);
+  if (leads()) {
+    journal_.emplace(run_, metrics_, state_.step, state_.metrics_bytes);
+    for (const std::string& line : journal_->damages()) {
+      observer_->noted(line);
+    }
+    seconds_before_ = journal_->seconds_before();
   }
-  seconds_before_ = journal_->seconds_before();
+  if (ranks_ != nullptr) {
+    const Tensor before = at::full({1}, seconds_before_, at::kDouble);
+    ranks_->broadcast(before);
+    agreed_seconds_ = seconds_before_ = before.item<double>();
+  }
   if (resumed_ && options_.max_seconds && state_.step > 0 && !(seconds_before_ > 0)) {
     observer_->noted(text(run_, "/timing.csv: has no seconds of the ", state_.step,
                           " steps before, so that train.max_seconds counts from here"));
@@ -178,7 +237,7 @@ TrainResult Trainer::run() {
     observer_->noted(finished_text(run_, options_, elapsed(), out_of_patience()));
   }
   while (!done || state_.unvalidated) {
-    if (stop_ && stop_()) {
+    if (stop_asked()) {
       settle();
       if (unsaved_) {
         save();
@@ -213,7 +272,7 @@ TrainResult Trainer::run() {
     }
   }
   TrainResult end = result(out_of_patience() ? Ending::patience : Ending::finished);
-  if (data_.test && data_.test->size() > 0) {
+  if (leads() && data_.test && data_.test->size() > 0) {
     const SavedModel best = load_model(run_, saved_.model->device(), {}, systems_);
     const StopRequestWatch::Section section(*watch_);
     end.test = evaluate(*best.model, *best.task, data_.test, evaluate_options(options_, "test data"));
@@ -285,7 +344,23 @@ std::vector<Batch> Trainer::batches_of_step() {
   return batches;
 }
 
+// Of this rank those that have samples.
+LateNumbers Trainer::gradients_over_ranks(std::vector<Batch> batches) {
+  std::erase_if(batches, [](const Batch& batch) { return batch.count() == 0; });
+  sums_->told[told_stop] = stop_ && stop_() ? 1 : 0;
+  sums_->told[told_seconds] = leads() ? seconds_before_ + since(start_) : 0;
+  const Tensor loss =
+      accumulate_gradients(*saved_.model, *saved_.task, batches, options_, times_, sums_.get());
+  agreed_stop_ = sums_->told[told_stop] > 0;
+  agreed_seconds_ = sums_->told[told_seconds];
+  const Timed timed(times_.optimiser);
+  return LateNumbers({loss.item<double>(), optimiser_.clip_gradients()});
+}
+
 LateNumbers Trainer::gradients_of(const std::vector<Batch>& batches) {
+  if (ranks_ != nullptr) {
+    return gradients_over_ranks(batches);
+  }
   const Tensor loss = accumulate_gradients(*saved_.model, *saved_.task, batches, options_, times_);
   const Timed timed(times_.optimiser);
   return late_ ? LateNumbers(loss, optimiser_.clip_gradients_on_device())
@@ -295,8 +370,9 @@ LateNumbers Trainer::gradients_of(const std::vector<Batch>& batches) {
 void Trainer::take_step() {
   const double factor = schedule_.factor(elapsed());
   saved_.task->progress(schedule_.fraction(elapsed()));
-  const uint64_t draws =
-      Stream(static_cast<uint64_t>(options_.seed), "step", {static_cast<uint64_t>(state_.step)}).bits();
+  const auto seed = static_cast<uint64_t>(options_.seed), step = static_cast<uint64_t>(state_.step);
+  const uint64_t draws = leads() ? Stream(seed, "step", {step}).bits()  // or all ranks would drop the same
+                                 : Stream(seed, "step", {step, static_cast<uint64_t>(ranks_->rank())}).bits();
   statistics_before_ = statistics_of(*saved_.model);
   times_before_ = times_;
   int64_t tokens = 0;
@@ -305,7 +381,10 @@ void Trainer::take_step() {
     const StopRequestWatch::Section section(*watch_);
     const std::vector<Batch> batches = batches_of_step();
     for (const Batch& batch : batches) {
-      tokens += batch.tokens();
+      tokens += ranks_ == nullptr ? batch.tokens() : 0;
+    }
+    for (const int64_t sample : ranks_ != nullptr ? samples_of_step() : std::vector<int64_t>()) {
+      tokens += tokens_of(sample);
     }
     at::manual_seed(draws);
     numbers.emplace(gradients_of(batches));
@@ -413,8 +492,14 @@ std::optional<Metrics> Trainer::validate() {
         evaluate(*saved_.model, *saved_.task, data_.valid, evaluate_options(options_, "validation data"))
             .metrics;
   }
-  const MetricValue value = best_->of(metrics);
-  const double loss = best_->loss_of(metrics);
+  MetricValue value = best_->of(metrics);
+  double loss = best_->loss_of(metrics);
+  if (ranks_ != nullptr) {  // all go by the first one's
+    const Tensor agreed = at::tensor({value.value, loss}, at::kDouble);
+    ranks_->broadcast(agreed);
+    value.value = agreed[0].item<double>();
+    loss = agreed[1].item<double>();
+  }
   const bool lower = best_->lower_is_better(), defined = std::isfinite(value.value);
   const bool improved =
       defined && (!state_.best || (lower ? value.value < *state_.best : value.value > *state_.best));
@@ -434,13 +519,20 @@ std::optional<Metrics> Trainer::validate() {
     state_.best = value.value;
     state_.best_loss = std::isfinite(loss) ? std::optional(loss) : std::nullopt;
     state_.best_step = state_.step;
-    save_best(run_, saved_, state_, elapsed().epoch, best_->name(), value);
+    if (leads()) {
+      save_best(run_, saved_, state_, elapsed().epoch, best_->name(), value);
+    }
   }
   observer_->validated(tick_, metrics, better);
   return metrics;
 }
 
 void Trainer::log(const std::optional<Metrics>& metrics) {
+  if (!leads()) {
+    state_.loss_sum = state_.gradient_norm_sum = 0;
+    state_.summed = 0;
+    return;
+  }
   {
     const Timed timed(times_.logging);
     const double n = static_cast<double>(std::max<int64_t>(state_.summed, 1));
@@ -463,10 +555,14 @@ bool Trainer::log_due() const {
 
 bool Trainer::save_due() const {
   return (options_.save_every_steps > 0 && state_.step % options_.save_every_steps == 0) ||
-         since(saved_at_) >= options_.save_every_seconds;
+         (leads() && since(saved_at_) >= options_.save_every_seconds);
 }
 
 void Trainer::save() {
+  if (!leads()) {
+    unsaved_ = false;
+    return;
+  }
   {
     const Timed timed(times_.saving);
     save_state();
@@ -521,7 +617,7 @@ TrainResult Trainer::result(Ending ending) const {
   if (waited_ > 0 && ending != Ending::interrupted) {
     r.waited = waited_ / since(start_);
   }
-  if (state_.best) {
+  if (state_.best && leads()) {
     const auto file = SafetensorsFile(model_file(run_));
     r.best = Best{best_ ? best_->name() : saved_.task->headline(),
                   read_summary(file.header(), file.path()).unit, *state_.best, state_.best_step};

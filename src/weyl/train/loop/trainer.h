@@ -14,6 +14,7 @@
 #include "weyl/train/loop/average.h"
 #include "weyl/train/loop/best_metric.h"
 #include "weyl/train/loop/checkpoint.h"
+#include "weyl/train/loop/gradient_sums.h"
 #include "weyl/train/loop/late_numbers.h"
 #include "weyl/train/loop/optimiser.h"
 #include "weyl/train/loop/schedule.h"
@@ -98,6 +99,11 @@ using OnStopRequest = std::function<void(const TrainResult&, const std::exceptio
 /// anything is logged, validated or saved, so that the device never waits for the host (LateNumbers). Observers hear of
 /// a step when its numbers are there.
 ///
+/// With `ranks` several processes train together: a batch is one of them all, each has a part of it by tokens, gradients are
+/// summed (GradientSums), and weights, moments and schedule are the same everywhere to the bit. The first rank alone writes,
+/// logs, saves, tests and keeps the clock; the run folder of the others is its. A stop that any of them is asked for ends all
+/// after the step. Batch norm, whose statistics would be of each part, is refused.
+///
 /// A checkpoint is saved before the first step, then as the options say, and at the end; soon there are two of them.
 ///
 /// A loss or gradient norm that is not finite ends the training before the optimiser has used it. The checkpoint of
@@ -110,7 +116,7 @@ class Trainer {
   /// a train.best that does not exist (BestMetric), or a train.best without validation data.
   Trainer(SavedModel saved, const TrainOptions& options, Splits data, std::string run,
           TrainObserver* observer = nullptr, std::function<bool()> stop = {},
-          const Systems& systems = built_in_systems());
+          const Systems& systems = built_in_systems(), std::shared_ptr<Ranks> ranks = nullptr);
 
   /// Continues from a checkpoint. DataError when it does not fit the model or the data.
   void load(const Resumed& resumed);
@@ -144,12 +150,17 @@ class Trainer {
   };
 
   Elapsed elapsed() const;
+  double seconds() const;
+  bool stop_asked() const;
+  bool leads() const { return ranks_ == nullptr || ranks_->rank() == 0; }
+  int64_t tokens_of(int64_t sample) const;                   // as it is trained on
   int64_t tokens_until(int64_t epoch, int64_t batch) const;  // of the samples given until then
   void begin();
   void train_step();  // an error names the sample that model or task refuse
   void take_step();
   std::vector<Batch> batches_of_step();
   LateNumbers gradients_of(const std::vector<Batch>& batches);
+  LateNumbers gradients_over_ranks(std::vector<Batch> batches);
   void settle();
   void settle_state();
   std::vector<int64_t> samples_of_step() const;  // of the step that begins at `state_`
@@ -163,6 +174,7 @@ class Trainer {
   bool save_due() const;
   TrainResult result(Ending ending) const;
 
+  std::shared_ptr<Ranks> ranks_;  // null: alone
   SavedModel saved_;
   Systems systems_;
   Splits data_;
@@ -173,6 +185,9 @@ class Trainer {
   Schedule schedule_;
   Loader loader_;
   Optimiser optimiser_;
+  std::unique_ptr<GradientSums> sums_;  // with ranks
+  bool agreed_stop_ = false;            // with ranks: what all know since the last step
+  double agreed_seconds_ = 0;
   std::optional<Average> average_;
   std::optional<BestMetric> best_;
   std::vector<std::string> metrics_;  // that a validation may give, in alphabetical order

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "weyl/core/check.h"
+#include "weyl/parallel/place.h"
+
+namespace weyl {
+
+using at::Tensor;
+
+/// Another rank has ended, did not answer in time, or never came. The message names this one.
+class RankError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// How the ranks find and reach one another.
+struct Meeting {
+  std::string
+      file;  // where they meet if the place has no address: of one start alone, on a disk that all see
+  std::string
+      interface;  // of the network, "eth0"; empty: the loopback where all ranks are of this host, else what the
+                  // host's name stands for. Nothing on it asks for a password
+  std::chrono::milliseconds timeout{60'000};  // for which one waits for another, to come or to answer
+};
+
+/// Several processes that work together, over Gloo of LibTorch's c10d: float32, float64 and int64 tensors on the CPU. All
+/// ranks must make the same calls in the same order. The result of `sum` has the same bits on all ranks, and each time for
+/// as many ranks and tensors of the same size; with other borders between tensors it has others from three ranks on, where
+/// a ring adds each element in an order that depends on its place. Every call may throw a RankError.
+class Ranks {
+ public:
+  /// Meets the others; returns when all are there. From then on the process ignores SIGPIPE.
+  Ranks(const RankPlace& place, const Meeting& meeting);
+  ~Ranks();
+  Ranks(const Ranks&) = delete;
+  Ranks& operator=(const Ranks&) = delete;
+
+  int rank() const { return place_.rank; }
+  int size() const { return place_.size; }
+  const RankPlace& place() const { return place_; }
+
+  /// A sum that is under way.
+  class Sum {
+   public:
+    Sum();
+    ~Sum();
+    Sum(Sum&&) noexcept;
+    Sum& operator=(Sum&&) noexcept;
+    /// Returns when the tensor holds the sum.
+    void wait();
+
+   private:
+    friend class Ranks;
+    struct Work;
+    std::unique_ptr<Work> work_;
+  };
+
+  /// The sum over all ranks, in place of x, which must be contiguous and of one shape and dtype everywhere.
+  void sum(const Tensor& x);
+  /// The same while the caller goes on; x must not be touched before `wait`.
+  Sum start_sum(const Tensor& x);
+  /// x of rank `from`, in place of that of the others.
+  void broadcast(const Tensor& x, int from = 0);
+  /// The bytes of all ranks, in their order, of any sizes, on every rank.
+  std::vector<std::string> gather(std::string_view bytes);
+  /// Returns when all ranks have called it.
+  void barrier();
+
+ private:
+  struct Group;
+  RankPlace place_;
+  std::unique_ptr<Group> group_;
+};
+
+}  // namespace weyl

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "weyl/nn/module.h"
+#include "weyl/parallel/ranks.h"
+
+namespace weyl {
+
+/// The gradients of several ranks, each of which has a part of every batch, added up while the backward pass still runs.
+///
+/// Gradients are summed in buckets whose borders follow from the parameters alone (parallel/shares.h), the last parameters
+/// first, and always in that order, so that as many ranks give the same bits each time. A parameter that some ranks do not
+/// use counts as zero there; one that none uses keeps no gradient. On the CPU.
+class GradientSums {
+ public:
+  static constexpr int64_t bucket_bytes = int64_t{4} << 20;
+
+  /// `parameters`: of the model, in their order, the same on all ranks; those without gradient are passed over.
+  GradientSums(std::shared_ptr<Ranks> ranks, const std::vector<Parameter>& parameters);
+  ~GradientSums();
+  GradientSums(const GradientSums&) = delete;
+  GradientSums& operator=(const GradientSums&) = delete;
+
+  /// The numbers of all ranks added, for terms of a loss that divide by them: () each, float64. A rank without samples
+  /// gives none and gets those of the others, at most `most_terms`.
+  static constexpr int64_t most_terms = 16;
+  std::vector<Tensor> whole(const std::vector<Tensor>& numbers);
+
+  /// To be called before the last backward pass of a step, and on a rank that has none: from here on each gradient is taken
+  /// as it is done.
+  void begin();
+  /// Waits for all sums; the parameters' gradients are then those of all ranks. Returns the sum of `loss`, () float64. The
+  /// numbers `told` of all ranks are added, too, and stand in `told` then: what ranks agree on at each step.
+  Tensor finish(const Tensor& loss);
+  std::vector<double> told;
+
+ private:
+  struct Sums;
+  std::unique_ptr<Sums> sums_;
+};
+
+}  // namespace weyl

@@ -1,0 +1,99 @@
+// Three processes over the loopback: what they sum, send and gather, and what they say when one is missing.
+#include "weyl/parallel/ranks.h"
+
+#include <ATen/ATen.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <functional>
+
+#include "tests/data/folder.h"
+#include "tests/parallel/processes.h"
+
+namespace weyl {
+namespace ranks_test {
+
+at::Tensor numbers(int rank, int64_t n, at::ScalarType type) {
+  return (at::arange(n, at::kDouble) * 0.37 + rank * 1.3).sin().to(type);
+}
+
+TEST(Ranks, SumSendAndGather) {
+  const Folder folder;
+  const auto codes = run_ranks(3, folder / "meet", [](const std::shared_ptr<Ranks>& all) {
+    for (const auto type : {at::kFloat, at::kDouble}) {
+      for (const int64_t n : {1, 7, 100'003}) {
+        const at::Tensor x = numbers(all->rank(), n, type);
+        const at::Tensor expected =
+            numbers(0, n, at::kDouble) + numbers(1, n, at::kDouble) + numbers(2, n, at::kDouble);
+        all->sum(x);
+        EXPECT_LE((x - expected).abs().max().item<double>(), type == at::kFloat ? 2e-6 : 1e-14);
+        // Everywhere the same bits, and again the same.
+        const at::Tensor again = numbers(all->rank(), n, type);
+        auto sum = all->start_sum(again);
+        sum.wait();
+        EXPECT_TRUE(at::equal(x, again));
+        const at::Tensor first = x.clone();
+        all->broadcast(first, 0);
+        EXPECT_TRUE(at::equal(first, x));
+      }
+    }
+    const at::Tensor told = at::full({4}, all->rank(), at::kLong);
+    all->broadcast(told, 2);
+    EXPECT_TRUE((told == 2).all().item<bool>());
+    const std::vector<std::string> all_words =
+        all->gather(std::string(static_cast<size_t>(3 * all->rank()), 'a' + static_cast<char>(all->rank())));
+    EXPECT_EQ(all_words, (std::vector<std::string>{"", "bbb", "cccccc"}));
+    all->barrier();
+  });
+  EXPECT_EQ(codes, (std::vector<int>{0, 0, 0}));
+}
+
+TEST(Ranks, OneThatIsKilledIsToldOfByTheOthers) {
+  const Folder folder;
+  const auto codes = run_ranks(3, folder / "meet", [](const std::shared_ptr<Ranks>& all) {
+    all->barrier();
+    if (all->rank() == 1) {
+      kill(getpid(), SIGKILL);
+    }
+    all->sum(at::ones({10}));
+  });
+  EXPECT_EQ(codes, (std::vector<int>{9, -SIGKILL, 9}));
+}
+
+// Rank 1 hangs until rank 0 has given it up.
+TEST(Ranks, OneThatDoesNotAnswerIsToldOfInTime) {
+  const Folder folder;
+  const std::string given_up = folder / "given up";
+  const auto codes = run_ranks(
+      2, folder / "meet",
+      [&](const std::shared_ptr<Ranks>& all) {
+        if (all->rank() == 1) {
+          while (!std::filesystem::exists(given_up)) {
+            usleep(10'000);
+          }
+          return;
+        }
+        try {
+          all->sum(at::ones({10}));
+        } catch (const RankError&) {
+          std::ofstream out(given_up);
+          throw;
+        }
+      },
+      std::chrono::seconds(5));
+  EXPECT_EQ(codes, (std::vector<int>{9, 0}));
+}
+
+TEST(Ranks, OneThatNeverComesIsToldOf) {
+  const Folder folder;
+  EXPECT_THROW(Ranks({.rank = 0, .size = 2, .local_size = 2},
+                     {.file = folder / "meet", .timeout = std::chrono::milliseconds(500)}),
+               RankError);
+}
+
+}  // namespace ranks_test
+}  // namespace weyl
