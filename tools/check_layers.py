@@ -31,7 +31,7 @@ BELOW = {
     "train": ["core", "parallel", "config", "carriers", "data", "ops", "nn", "models", "tasks", "saved"],
     "predict": ["core", "config", "carriers", "data", "tasks", "saved", "train"],
     "study": ["core", "config", "carriers", "data", "ops", "models", "tasks", "saved", "train", "predict"],
-    "app": ["core", "config", "algebra", "carriers", "data", "makers", "models", "tasks", "saved", "train", "predict", "study"],
+    "app": ["core", "parallel", "config", "algebra", "carriers", "data", "makers", "models", "tasks", "saved", "train", "predict", "study"],
 }
 
 # Folders of data/ -> the folders of data/ that they may include, besides their own. Files of data/ itself, the list over

@@ -21,6 +21,7 @@ TEST(RankPlace, AlonePrograms) {
   EXPECT_FALSE(place({}));
   EXPECT_FALSE(place({{"RANK", "1"}, {"WORLD_SIZE", "2"}}));  // somebody else's: no address
   EXPECT_FALSE(place({{"OMPI_COMM_WORLD_RANK", "1"}}));
+  EXPECT_FALSE(place({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"WEYL_ALONE", "1"}}));
 }
 
 TEST(RankPlace, OfEachStarter) {

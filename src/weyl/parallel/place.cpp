@@ -63,6 +63,9 @@ Variables environment_variables() {
 }
 
 std::optional<RankPlace> rank_place(const Variables& variables) {
+  if (variables("WEYL_ALONE")) {
+    return {};
+  }
   for (const Names& names : kStarters) {
     const auto rank = variables(names.rank), size = variables(names.size);
     if (!rank || !size || !counts(names, variables)) {

@@ -18,7 +18,8 @@ struct RankPlace {
 using Variables = std::function<std::optional<std::string>(const std::string& name)>;
 Variables environment_variables();
 
-/// The place that the environment tells, absent where it tells none, so that the process is alone. The first of:
+/// The place that the environment tells, absent where it tells none, so that the process is alone; so it is with WEYL_ALONE,
+/// which sweeps set for the trainings that they start. The first of:
 ///
 ///   WEYL_RANK, WEYL_RANKS                        children of `--ranks N`, all on this host
 ///   RANK, WORLD_SIZE, MASTER_ADDR                torchrun and what is like it; LOCAL_RANK, LOCAL_WORLD_SIZE

@@ -2,14 +2,18 @@
 
 #include <ATen/Parallel.h>
 
+#include <ATen/ops/full.h>
+
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 
 #include "weyl/config/toml.h"
 #include "weyl/config/unused_options.h"
 #include "weyl/core/check.h"
+#include "weyl/core/fault.h"
 #include "weyl/core/json.h"
 #include "weyl/core/quote.h"
 #include "weyl/data/data_warnings.h"
@@ -41,12 +45,12 @@ void check(const Recipe& recipe, at::Device device) {
                        "train.precision: bf16 must run on a CUDA device, got ", device.str());
 }
 
-void write_card(const RunFolder& run, const SavedModel& saved, const TrainResult* result) {
+void write_card(const std::string& run, const SavedModel& saved, const TrainResult* result) {
   ModelSummary summary = summarise(saved);
   std::vector<CardResult> results;
   if (result != nullptr) {
     summary.step = result->steps;
-    const auto file = SafetensorsFile(model_file(run.path()));
+    const auto file = SafetensorsFile(model_file(run));
     summary.epoch = read_summary(file.header(), file.path()).epoch;
     if (result->best) {
       results.push_back({"valid " + result->best->metric, result->best->value, result->best->unit});
@@ -55,12 +59,46 @@ void write_card(const RunFolder& run, const SavedModel& saved, const TrainResult
       results.push_back({"test " + name, metric.value, metric.unit});
     }
   }
-  const std::string name = fs::path(run.path()).filename().string();
-  write_file_atomically(run.file("README.md"), model_card(name, summary, results, saved.task->notes()),
+  const std::string name = fs::path(run).filename().string();
+  write_file_atomically(run + "/README.md", model_card(name, summary, results, saved.task->notes()),
                         Existing::replace_link);
 }
 
-TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resumed,
+bool leads(const TrainRequest& request) {
+  return request.ranks == nullptr || request.ranks->rank() == 0;
+}
+
+/// Runs `work` on every rank and goes on when all have done it. The first rank throws what went wrong on any of them, the
+/// others RankLeaves.
+void on_all_ranks(const TrainRequest& request, const std::function<void()>& work) {
+  if (request.ranks == nullptr) {
+    work();
+    return;
+  }
+  std::exception_ptr own;
+  std::string line;
+  try {
+    work();
+  } catch (const std::exception& error) {
+    own = std::current_exception();
+    line = fault_of(error).line;
+  }
+  const std::vector<std::string> lines = request.ranks->gather(line);
+  if (leads(request) && own) {
+    std::rethrow_exception(own);
+  }
+  for (size_t rank = 0; rank < lines.size(); ++rank) {
+    if (!lines[rank].empty()) {
+      const std::string said = text("rank ", rank, ": ", lines[rank]);
+      if (leads(request)) {
+        throw RankError(said);
+      }
+      throw RankLeaves(said);
+    }
+  }
+}
+
+TrainResult run_in(const std::string& run, Prepared prepared, const Resumed* resumed,
                    const TrainRequest& request) {
   const std::vector<LabelCount> labels = std::move(prepared.labels);
   const std::vector<std::string> notes = std::move(prepared.notes);
@@ -70,11 +108,15 @@ TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resum
   const std::vector<std::string> data_warnings_found =
       warns_of_data ? data_warnings(prepared.data, prepared.saved.task->labels())
                     : std::vector<std::string>{};
-  Trainer trainer(std::move(prepared.saved), prepared.recipe.train, std::move(prepared.data), run.path(),
-                  request.observer, request.stop, systems_of(request));
-  if (resumed != nullptr) {
-    trainer.load(*resumed);
-  }
+  std::optional<Trainer> made;
+  on_all_ranks(request, [&] {
+    made.emplace(std::move(prepared.saved), prepared.recipe.train, std::move(prepared.data), run,
+                 request.observer, request.stop, systems_of(request), request.ranks);
+    if (resumed != nullptr) {
+      made->load(*resumed);
+    }
+  });
+  Trainer& trainer = *made;
   if (request.on_stop_request) {
     trainer.set_on_stop_request(request.on_stop_request);
   }
@@ -100,7 +142,7 @@ TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resum
       }
     }
     request.observer->started(
-        {.run = run.path(),
+        {.run = run,
          .device = saved.model->device().str(),
          .precision = std::string(names_of(o.precision)[static_cast<size_t>(o.precision)]),
          .samples = trainer.samples(),
@@ -113,6 +155,9 @@ TrainResult run_in(const RunFolder& run, Prepared prepared, const Resumed* resum
          .best = std::move(best),
          .facts = saved.model->facts(),
          .taken = taken});
+  }
+  if (!leads(request)) {
+    return trainer.run();
   }
   write_card(run, saved, nullptr);
   const TrainResult result = trainer.run();
@@ -129,6 +174,19 @@ void write_environment(const RunFolder& run, const Json& json) {
   write_file_atomically(run.file("environment.json"), json.dump() + "\n", Existing::replace_link);
 }
 
+/// How many ranks there are and on how many hosts, as environment.json keeps it: sums over ranks depend on it.
+void record_ranks(Json& environment, const TrainRequest& request) {
+  if (request.ranks != nullptr) {
+    environment.set("ranks", static_cast<int64_t>(request.ranks->size()))
+        .set("gradient_bucket_bytes", GradientSums::bucket_bytes);
+  }
+}
+
+/// The first rank's folder.
+std::string run_of_all(const std::string& run, const TrainRequest& request) {
+  return request.ranks == nullptr ? run : request.ranks->gather(run).front();
+}
+
 TrainObserver& observer_of(const TrainRequest& request) {
   static TrainObserver nobody;
   return request.observer != nullptr ? *request.observer : nobody;
@@ -136,8 +194,8 @@ TrainObserver& observer_of(const TrainRequest& request) {
 
 // What environment.json says; null, which is noted, when it is damaged, or missing in a run that has come to a
 // checkpoint.
-Json environment_of(const RunFolder& run, bool has_checkpoint, TrainObserver& observer) {
-  const std::string file = run.file("environment.json"), source = read_if_there(file);
+Json environment_of(const std::string& run, bool has_checkpoint, TrainObserver& observer) {
+  const std::string file = run + "/environment.json", source = read_if_there(file);
   std::string wrong = file + ": is missing or empty";
   if (!source.empty()) {
     try {
@@ -158,9 +216,9 @@ Json environment_of(const RunFolder& run, bool has_checkpoint, TrainObserver& ob
 
 // The recipe of a run with the budget and the way of working that it has now: as config.toml has them, unless the caller
 // asks for others.
-Recipe with_changes(Recipe recipe, const RunFolder& run, const TrainRequest& request,
+Recipe with_changes(Recipe recipe, const std::string& run, const TrainRequest& request,
                     const ModelOptions& known) {
-  const std::string file = run.file("config.toml");
+  const std::string file = run + "/config.toml";
   ModelOptions before = recipe.model;
   try {
     const Recipe now = read_recipe(file, {}, known);
@@ -200,16 +258,21 @@ void take_threads_for(const Prepared& prepared, const TrainRequest& request) {
 }
 
 // Threads as the run began with, and a line when the machine is another. DataError: no number of threads.
-void compare_machines(const RunFolder& run, const Json& began, const Recipe& recipe,
-                      const TrainRequest& request) {
+void compare_machines(const std::string& run, Json began, const Recipe& recipe, const TrainRequest& request) {
   if (const Json* threads = began.find("threads"); threads != nullptr && request.threads == 0) {
     const double number = threads->number_or(0);
     require<DataError>(number >= 1 && number <= 1024 && number == std::floor(number),
-                       run.file("environment.json"), ": threads must be a whole number from 1 to 1024, got ",
+                       run + "/environment.json", ": threads must be a whole number from 1 to 1024, got ",
                        printable(threads->dump(), 40), "; --threads N gives another");
     at::set_num_threads(static_cast<int>(number));
   }
-  const std::string changed = differences(environment(request.device, recipe.train), began);
+  Json now = environment(request.device, recipe.train);
+  const int64_t ranks = request.ranks != nullptr ? request.ranks->size() : 1;
+  if (began.is_object() && (ranks > 1 || began.find("ranks") != nullptr)) {
+    now.set("ranks", ranks);
+    began.set("ranks", began.find("ranks") != nullptr ? *began.find("ranks") : Json(int64_t{1}));
+  }
+  const std::string changed = differences(now, began);
   if (!changed.empty()) {
     observer_of(request).noted("the machine is not the one the run began on, so its bits will differ: " +
                                changed);
@@ -277,7 +340,9 @@ Checked checked(const Recipe& recipe, const TrainRequest& request) {
   if (!request.data) {
     require_features_are_no_labels(recipe);
   }
-  RunFolder::require_new(request.out);
+  if (leads(request)) {  // the others may come later
+    RunFolder::require_new(request.out);
+  }
   Prepared prepared = prepare(recipe, request, {recipe.data, recipe.task, recipe.train.from}, nullptr);
   std::ranges::move(
       unused_option_warnings([&] { recipe.model.system.require_effects(&prepared.saved.interface); }, notes),
@@ -308,71 +373,146 @@ std::vector<std::string> rehearse(const Recipe& recipe, const TrainRequest& requ
 
 TrainResult train(const Recipe& recipe, const TrainRequest& request) {
   const Deterministic deterministic(asks_for_deterministic(recipe, request));
-  auto [prepared, notes] = checked(recipe, request);
+  std::optional<Checked> found;
+  on_all_ranks(request, [&] { found = checked(recipe, request); });
   const KeepThreads keep;
-  take_threads_for(prepared, request);
-  Json machine = environment(request.device, recipe.train);
-  record_folder(machine);
-  machine.set("data", fingerprint(prepared.data));
-  const RunFolder run = RunFolder::create(request.out, request.name);
-  write_config(run, prepared.recipe);  // first: from then on `resume` takes the folder
-  write_environment(run, machine);
-  observer_of(request).entered(run.path());
-  for (const std::string& line : notes) {
-    observer_of(request).noted(line);
-  }
-  return run_in(run, std::move(prepared), nullptr, request);
+  take_threads_for(found->prepared, request);
+  std::optional<RunFolder> run;
+  on_all_ranks(request, [&] {
+    if (!leads(request)) {
+      return;
+    }
+    Json machine = environment(request.device, recipe.train);
+    record_ranks(machine, request);
+    record_folder(machine);
+    machine.set("data", fingerprint(found->prepared.data));
+    run.emplace(RunFolder::create(request.out, request.name));
+    write_config(*run, found->prepared.recipe);  // first: from then on `resume` takes the folder
+    write_environment(*run, machine);
+    observer_of(request).entered(run->path());
+    for (const std::string& line : found->notes) {
+      observer_of(request).noted(line);
+    }
+  });
+  return run_in(run_of_all(run ? run->path() : "", request), std::move(found->prepared), nullptr, request);
 }
 
-TrainResult resume(const std::string& path, const TrainRequest& request) {
-  require_may_change(request.changes);
-  const RunFolder run = RunFolder::open(path);
-  TrainObserver& observer = observer_of(request);
-  run.clear_litter();
-  observer.entered(path);
+namespace {
+
+/// A run that goes on: what it was, what it is now.
+struct Continued {
+  Recipe recipe;
+  std::optional<Resumed> from;  // nothing: from its beginning
+  Prepared prepared;
+};
+
+Continued read_run(const std::string& path, const TrainRequest& request) {
   const ModelOptions known = options_of(systems_of(request));
-  std::optional<Resumed> resumed;
+  Continued run;
   if (!checkpoint_folders(path).empty()) {
-    resumed = read_checkpoint(path, systems_of(request));
+    run.from = read_checkpoint(path, systems_of(request));
   } else {
-    observer.noted(path +
-                   ": has no checkpoint yet: the run starts from its beginning, as its config.toml says");
+    observer_of(request).noted(
+        path + ": has no checkpoint yet: the run starts from its beginning, as its config.toml says");
   }
-  const Recipe recipe = with_changes(
-      resumed ? resumed->recipe : read_recipe(run.file("config.toml"), {}, known), run, request, known);
-  check(recipe, request.device);
-  const Deterministic deterministic(asks_for_deterministic(recipe, request));
-  const KeepThreads keep;
-  const Json began = environment_of(run, resumed.has_value(), observer);
-  compare_machines(run, began, recipe, request);
-  Resumed* from = resumed ? &*resumed : nullptr;
-  Prepared prepared = prepare(
+  run.recipe = with_changes(run.from ? run.from->recipe : read_recipe(path + "/config.toml", {}, known), path,
+                            request, known);
+  check(run.recipe, request.device);
+  return run;
+}
+
+void prepare_run(Continued& run, const std::string& path, const TrainRequest& request) {
+  const Recipe& recipe = run.recipe;
+  run.prepared = prepare(
       recipe, request,
       {data_of_run(recipe.data, path), task_of_run(recipe.task, path), path_of_run(recipe.train.from, path)},
-      from);
-  for (const std::string& warning : prepared.likely_faults) {
+      run.from ? &*run.from : nullptr);
+}
+
+/// What the folder of a run is told of going on, and the observer of what is not as it was.
+void go_on_in(const RunFolder& folder, const Json& began, Continued& run, const TrainRequest& request) {
+  TrainObserver& observer = observer_of(request);
+  for (const std::string& warning : run.prepared.likely_faults) {
     observer.noted(warning);
   }
-  if (began.find("threads") == nullptr) {
-    take_threads_for(prepared, request);
-  }
-  const bool refuse = from != nullptr && !request.data_changed;
-  const bool changed = compare_data(run, began, prepared, refuse, request);
-  if (from != nullptr) {
-    from->data_changed = changed || request.data_changed;
-    mend_best(run, from->state, observer);
-    if (!from->instead.empty()) {
-      observer.noted(from->instead);
+  const bool refuse = run.from && !request.data_changed;
+  const bool changed = compare_data(folder, began, run.prepared, refuse, request);
+  if (run.from) {
+    run.from->data_changed = changed || request.data_changed;
+    mend_best(folder, run.from->state, observer);
+    if (!run.from->instead.empty()) {
+      observer.noted(run.from->instead);
       std::error_code error;
-      if (const std::string last = run.file("last"); fs::exists(fs::symlink_status(last, error))) {
+      if (const std::string last = folder.file("last"); fs::exists(fs::symlink_status(last, error))) {
         observer.noted(text("the damaged checkpoint is set aside as ", set_aside(last)));
       }
     }
   }
   if (!request.changes.empty()) {
-    write_config(run, recipe);  // a refused resume has changed nothing
+    write_config(folder, run.recipe);  // a refused resume has changed nothing
   }
-  return run_in(run, std::move(prepared), from, request);
+}
+
+/// All ranks go on from the checkpoint that the first one goes on from, and with the best value that it has kept.
+void agree_on_start(std::optional<Resumed>& from, const TrainRequest& request) {
+  if (request.ranks == nullptr) {
+    return;
+  }
+  const Tensor start =
+      at::full({3}, from && from->state.best ? *from->state.best : std::nan(""), at::kDouble);
+  start[0] = from ? from->state.step : -1;
+  start[1] = from && from->data_changed ? 1 : 0;
+  request.ranks->broadcast(start);
+  on_all_ranks(request, [&] {
+    require<DataError>((from ? from->state.step : -1) == start[0].item<int64_t>(),
+                       "the run folder: the checkpoint must be the same for all ranks");
+  });
+  if (from) {
+    from->data_changed = start[1].item<double>() != 0;
+    if (std::isnan(start[2].item<double>())) {
+      from->state.best.reset();
+      from->state.best_loss.reset();
+    }
+  }
+}
+
+}  // namespace
+
+TrainResult resume(const std::string& path, const TrainRequest& request) {
+  std::optional<RunFolder> folder;
+  Continued run;
+  const KeepThreads keep;
+  std::optional<Deterministic> deterministic;
+  const auto take_up = [&] {
+    TrainObserver& observer = observer_of(request);
+    run = read_run(path, request);
+    deterministic.emplace(asks_for_deterministic(run.recipe, request));
+    const Json began = environment_of(path, run.from.has_value(), observer);
+    compare_machines(path, began, run.recipe, request);
+    prepare_run(run, path, request);
+    if (began.find("threads") == nullptr) {
+      take_threads_for(run.prepared, request);
+    }
+    if (folder) {
+      go_on_in(*folder, began, run, request);
+    }
+  };
+  on_all_ranks(request, [&] {
+    if (leads(request)) {
+      require_may_change(request.changes);
+      folder.emplace(RunFolder::open(path));
+      folder->clear_litter();
+      observer_of(request).entered(path);
+      take_up();
+    }
+  });
+  on_all_ranks(request, [&] {  // when the first one has mended the folder
+    if (!leads(request)) {
+      take_up();
+    }
+  });
+  agree_on_start(run.from, request);
+  return run_in(path, std::move(run.prepared), run.from ? &*run.from : nullptr, request);
 }
 
 }  // namespace weyl

@@ -11,6 +11,13 @@
 
 namespace weyl {
 
+/// What goes wrong before the first step of a training of several processes is told by the first of them. The others throw
+/// this, about which there is nothing to say.
+class RankLeaves : public RankError {
+ public:
+  using RankError::RankError;
+};
+
 /// What a caller chooses about a training beside its recipe.
 struct TrainRequest {
   std::string out;  // the run's folder; empty: runs/<name>-001, the first free number
@@ -26,6 +33,8 @@ struct TrainRequest {
   /// The caller's own data, in place of those that the recipe names. The run's config records them as `tensors` with
   /// their interface. To resume such a run, give them again.
   std::optional<Splits> data;
+  /// The processes that train together (Trainer); null: this one alone. `out` is the first one's; the others write nothing.
+  std::shared_ptr<Ranks> ranks;
   const Systems* systems = nullptr;  // null: the systems that come with weyl
   TrainObserver* observer = nullptr;
   std::function<bool()> stop;  // asked between steps: true saves and ends with Ending::interrupted

@@ -34,8 +34,9 @@ struct ConfigArguments {
 struct TrainCommand {
   OutputOptions output;
   Machine machine;
-  ConfigArguments config;       // with --resume: no path, and overrides of the budget alone
-  std::string resume;           // a run folder
+  ConfigArguments config;  // with --resume: no path, and overrides of the budget alone
+  int64_t ranks = 0;       // processes that train together; 0: those that a starter has made, else this one
+  std::string resume;      // a run folder
   bool data_changed = false;    // with --resume: its data may be others than they were
   bool strict = false;          // warnings before the first step are errors
   std::optional<int64_t> fold;  // of data.folds, that validates

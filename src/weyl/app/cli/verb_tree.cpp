@@ -28,7 +28,8 @@ Verb add_train(CLI::App& root) {
       examples({"train configs/nbody/platonic.toml",
                 "train configs/nbody/platonic.toml model.platonic.group=icosahedron --out runs/ico",
                 "train phantoms.toml data.folds=5 --fold 0 --out runs/fold-0", "train --resume runs/ico",
-                "train --resume runs/ico train.epochs=10"},
+                "train --resume runs/ico train.epochs=10",
+                "train configs/nbody/platonic.toml --ranks 4 --threads 1"},
                "Ctrl-C, SIGTERM and a hang-up save and exit 5: after the step, or when that takes longer, "
                "within seconds the state before it. A second Ctrl-C stops at once."));
   auto& [app, c] = draft;
@@ -52,6 +53,10 @@ Verb add_train(CLI::App& root) {
   add_switch(app, "--no-pictures", *plain, no_pictures_help);
   add_out(app, c->out, "DIR", "run folder to make, default runs/<config>-<number>; never overwritten", false);
   add_machine(app, c->machine, "same as train.precision=...");
+  add_whole(
+      app, "--ranks", c->ranks, 1, 4096,
+      "processes that train together on this host, each with a part of every batch: the same bits for the same number; "
+      "mpirun, srun and torchrun start their own, which meet at MASTER_ADDR");
   add_seed(app, *seed, "same as train.seed=...");
   return draft.done([seed, plain](TrainCommand& t) {
     t.pictures = !*plain;

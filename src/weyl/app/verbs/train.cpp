@@ -1,10 +1,12 @@
 #include "weyl/app/verbs/train.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/core/grad_mode.h>
 #include <unistd.h>
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <iomanip>
@@ -21,6 +23,7 @@
 #include "weyl/app/terminal/progress.h"
 #include "weyl/app/terminal/signals.h"
 #include "weyl/app/verbs/machine.h"
+#include "weyl/app/verbs/ranks.h"
 #include "weyl/app/verbs/verbs.h"
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
@@ -218,6 +221,16 @@ int say_interrupted(const TrainResult& result, bool json) {
   _exit(code);
 }
 
+// Cores are those of all ranks of a host together, unless the caller says how many threads each has.
+void share_threads(const RankPlace& place, const Machine& machine) {
+  if (place.rank == 0) {
+    say(text(place.size, " ranks, by ", place.from, ": batches are of all of them together"));
+  }
+  if (machine.threads == 0 && std::getenv("OMP_NUM_THREADS") == nullptr) {
+    at::set_num_threads(std::max(1, at::get_num_threads() / place.local_size));
+  }
+}
+
 Recipe recipe_to_train(const TrainCommand& command, const Systems& systems) {
   Recipe recipe = read_recipe(command.config.path, command.config.overrides, options_of(systems));
   require<ConfigError>(!command.fold || recipe.data.folds > 0,
@@ -256,6 +269,17 @@ void draw_pictures(const TrainResult& result, const Predictor* best,
 TrainedRun train_run(const TrainCommand& command, const Systems& systems) {
   catch_signals("the last checkpoint is whole");
   const bool resumed = !command.resume.empty();
+  std::optional<Recipe> recipe;
+  if (!resumed) {
+    recipe = recipe_to_train(command, systems);  // a fault in it is told before there are others
+  }
+  const RankProcesses processes(command.ranks);
+  require<ConfigError>(processes.ranks() == nullptr || device_of(command.machine).is_cpu(),
+                       "--ranks: several processes must train on the CPU, got --device ",
+                       command.machine.device);
+  if (processes.ranks() != nullptr) {
+    share_threads(processes.ranks()->place(), command.machine);
+  }
   Console console(command.output.quiet, resumed);
   TrainRequest request;
   request.out = command.out;
@@ -263,7 +287,8 @@ TrainedRun train_run(const TrainCommand& command, const Systems& systems) {
   request.device = device_of(command.machine);
   request.threads = command.machine.threads;
   request.systems = &systems;
-  request.observer = &console;
+  request.ranks = processes.ranks();
+  request.observer = processes.leads() ? &console : nullptr;
   request.stop = stop_requested;
   request.on_stop_request = [&](const TrainResult& result, const std::exception_ptr& error) {
     end_training(console, result, error, command.output.json);
@@ -272,8 +297,10 @@ TrainedRun train_run(const TrainCommand& command, const Systems& systems) {
   request.data_changed = command.data_changed;
   request.strict = command.strict;
   TrainedRun trained;
-  trained.result =
-      resumed ? resume(command.resume, request) : train(recipe_to_train(command, systems), request);
+  trained.result = resumed ? resume(command.resume, request) : train(*recipe, request);
+  if (!processes.leads()) {
+    return trained;
+  }
   console.clear();
   const TrainResult& result = trained.result;
   Json& json = trained.json;
@@ -316,7 +343,15 @@ TrainedRun train_run(const TrainCommand& command, const Systems& systems) {
 }
 
 int run(const TrainCommand& command, const Systems& systems) {
-  const TrainedRun trained = train_run(command, systems);
+  TrainedRun trained;
+  try {
+    trained = train_run(command, systems);
+  } catch (const RankLeaves&) {
+    return exit_failed;  // the first rank says why
+  }
+  if (trained.result.run.empty()) {
+    return exit_done;  // of another rank than the first
+  }
   const TrainResult& result = trained.result;
   if (result.ending == Ending::interrupted) {
     return say_interrupted(result, command.output.json);

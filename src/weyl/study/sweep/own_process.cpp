@@ -17,6 +17,8 @@
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 
+extern char** environ;
+
 namespace weyl {
 namespace {
 
@@ -28,7 +30,8 @@ std::string own_path() {
 }
 
 /// In the child: calls nothing but what may be called between fork and exec.
-[[noreturn]] void become(const char* program, char* const* argv, int messages, pid_t parent) {
+[[noreturn]] void become(const char* program, char* const* argv, char* const* variables, int messages,
+                         pid_t parent) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) {
     _exit(127);  // it ended meanwhile
@@ -38,7 +41,7 @@ std::string own_path() {
   dup2(nothing, STDIN_FILENO);
   dup2(nothing, STDOUT_FILENO);
   dup2(messages, STDERR_FILENO);
-  execv(program, argv);
+  execve(program, argv, variables);
   _exit(127);
 }
 
@@ -53,12 +56,18 @@ OwnProcess::OwnProcess(const std::vector<std::string>& arguments) {
     argv.push_back(word.data());
   }
   argv.push_back(nullptr);
+  std::string alone = "WEYL_ALONE=1";  // it is no rank of what this program may be one of (parallel/place.h)
+  std::vector<char*> variables{alone.data()};
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    variables.push_back(*entry);
+  }
+  variables.push_back(nullptr);
   messages_ = memfd_create("stderr", MFD_CLOEXEC);
   require<Error>(messages_ >= 0, "a process cannot be started: ", std::strerror(errno));
   const pid_t parent = getpid();
   process_ = fork();
   if (process_ == 0) {
-    become(program.c_str(), argv.data(), messages_, parent);
+    become(program.c_str(), argv.data(), variables.data(), messages_, parent);
   }
   if (process_ < 0) {
     const int error = errno;

@@ -1,0 +1,75 @@
+// A training of several processes as a user starts it: --ranks, a loop with torchrun's variables, a config that is wrong.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "tests/app/program.h"
+
+namespace weyl {
+namespace ranks_program_test {
+
+std::string place() {
+  static const std::string folder = [] {
+    const std::string made = scratch("ranks");
+    EXPECT_EQ(weyl_program("data make nbody --out data train=60 valid=10 test=10 --quiet", made).code, 0);
+    return made;
+  }();
+  return folder;
+}
+
+std::string training(const std::string& more) {
+  return "train '" WEYL_SOURCE_DIR
+         "/configs/nbody/platonic.toml' data.nbody.path=data train.steps=6 train.epochs=false "
+         "train.batch=10 --threads 1 --no-pictures --quiet " +
+         more;
+}
+
+std::string weights(const std::string& run) {
+  return contents(place() + "/" + run + "/last/model.safetensors");
+}
+
+TEST(RanksProgram, SameBitsByRanksAndByAnEnvironment) {
+  ASSERT_EQ(weyl_program(training("--ranks 3 --out three"), place()).code, 0);
+  ASSERT_EQ(weyl_program(training("--ranks 3 --out again"), place()).code, 0);
+  ASSERT_FALSE(weights("three").empty());
+  EXPECT_EQ(weights("three"), weights("again"));
+  const std::string port = std::to_string(20000 + getpid() % 12000);
+  const Outcome loop = shell(
+      "for r in 0 1 2; do RANK=$r WORLD_SIZE=3 LOCAL_RANK=$r LOCAL_WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=" +
+          port + " '" WEYL_BINARY_DIR "/bin/weyl' " + training("--out loop") + " & done; wait",
+      place());
+  EXPECT_EQ(weights("three"), weights("loop")) << loop.err;
+  // One rank is none, and gives the bits of a program that knows of none.
+  ASSERT_EQ(weyl_program(training("--ranks 1 --out one"), place()).code, 0);
+  ASSERT_EQ(weyl_program(training("--out alone"), place()).code, 0);
+  EXPECT_EQ(weights("one"), weights("alone"));
+  EXPECT_NE(weights("three"), weights("alone"));  // another order of sums
+}
+
+TEST(RanksProgram, AnotherNumberOfThemGoesOnAndIsSaid) {
+  ASSERT_EQ(weyl_program(training("--ranks 3 --out grown"), place()).code, 0);
+  const Outcome on =
+      weyl_program("train --resume grown train.steps=8 --ranks 2 --threads 1 --no-pictures", place());
+  EXPECT_EQ(on.code, 0) << on.err;
+  EXPECT_NE(on.err.find("ranks 3 -> 2"), std::string::npos) << on.err;
+}
+
+TEST(RanksProgram, OneLineForWhatIsWrong) {
+  const auto lines = [](const std::string& text) { return std::count(text.begin(), text.end(), '\n'); };
+  Outcome wrong = weyl_program(training("--ranks 3 --out wrong train.stepss=3"), place());
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_EQ(lines(wrong.err), 1) << wrong.err;
+  wrong = weyl_program(training("--ranks 3 --out wrong data.nbody.path=nowhere"), place());
+  EXPECT_EQ(wrong.code, 3);
+  EXPECT_EQ(lines(wrong.err), 1) << wrong.err;
+  wrong = weyl_program(training("--ranks 3 --out three"), place());  // it is there
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_EQ(lines(wrong.err), 1) << wrong.err;
+  EXPECT_FALSE(std::filesystem::exists(place() + "/wrong"));
+  wrong = shell("PMI_RANK=0 PMI_SIZE=2 '" WEYL_BINARY_DIR "/bin/weyl' " + training("--out wrong"), place());
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_NE(wrong.err.find("MASTER_ADDR"), std::string::npos) << wrong.err;
+}
+
+}  // namespace ranks_program_test
+}  // namespace weyl
