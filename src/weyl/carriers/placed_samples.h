@@ -8,7 +8,8 @@
 
 namespace weyl {
 
-/// A set whose samples are made anew (Dataset::made_anew), each at a placement of its own, with their labels.
+/// A set whose samples are made anew (Dataset::made_anew), each at a placement of its own, with their labels. Points in space
+/// are turned about the mean of their places (a placement's shift, which is in cells, must be 0), labels with them.
 class PlacedSamples : public Dataset {
  public:
   /// `by`: the placement of a sample, by its index; it must be a pure function.
@@ -18,13 +19,16 @@ class PlacedSamples : public Dataset {
   const Schema& schema() const override { return data_->schema(); }
   int64_t tokens(int64_t index) const override { return data_->tokens(index); }
   Lattice lattice(int64_t index) const override { return data_->lattice(index); }
-  /// DataError: the set cannot make its samples anew.
+  /// DataError: the set cannot make its samples anew, and they are no points in space.
   Batch batch(std::span<const int64_t> indices) const override;
 
  private:
   std::shared_ptr<const Dataset> data_;
   std::function<Placement(int64_t)> by_;
 };
+
+/// Whether a set holds points in space, which can be turned as they are.
+bool holds_points_in_space(const Dataset& data);
 
 /// Whether a set can make its samples anew.
 bool makes_anew(const Dataset& data);
