@@ -149,7 +149,7 @@ TEST(CloudsProgram, SegmentsPointsAndWritesThemColoured) {
   ASSERT_EQ(drafted.code, 0) << drafted.err;
   const std::string config = contents(folder + "/net.toml");
   for (const char* line :
-       {"name = \"segmentation\"", "point_label = \"part\"", "point_classes = 2", "# Orientation: "}) {
+       {"name = \"segmentation\"", "point_label = \"part\"", "point_classes = 2", "#> Orientation: "}) {
     EXPECT_NE(config.find(line), std::string::npos) << line << "\n" << config;
   }
   const Outcome trained = weyl_program(
