@@ -4,7 +4,7 @@ set(WEYL_RECIPES
   completion/aff2 completion/aff3 completion/se2 completion/se3 completion/so2 completion/so3
   glyphs/cnn glyphs/platonic glyphs/steerable-transformer glyphs/transformer lesions/steerable-transformer lesions/unet
   md/et md/gatr md/platonic md/transformer nbody/gatr nbody/geomformer nbody/platonic nbody/transformer
-  phantoms/steerable-transformer phantoms/unet rigid/gatr rigid/transformer
+  parts/gatr parts/platonic parts/transformer phantoms/steerable-transformer phantoms/unet rigid/gatr rigid/transformer
   solids/cnn solids/gatr solids/platonic solids/steerable-transformer solids/transformer)
 
 function(weyl_recipes output)

@@ -149,10 +149,11 @@ TEST_F(Formats, OptionsOfTheSetDecideWhatNamesDoNot) {
   EXPECT_FALSE(CifarBatches::takes("any.bin", {}));
   EXPECT_TRUE(CifarBatches::takes("any.bin", AskedSet(Cifar10DataOptions{})));
   const CloudsDataOptions clouds;
-  for (const char* name :
-       {"a.ply", "a.off", "a.h5", "a.hdf5", "a.xyz", "a.txt", "a.csv", "a.pts", "a.asc", "a.npz"}) {
+  for (const char* name : {"a.ply", "a.pcd", "a.off", "a.bin", "a.h5", "a.hdf5", "a.xyz", "a.txt", "a.csv",
+                           "a.pts", "a.asc", "a.npz"}) {
     EXPECT_TRUE(CloudFiles::takes(name, AskedSet(clouds))) << name;
-    EXPECT_EQ(CloudFiles::takes(name, {}), std::string(name) == "a.ply") << name;
+    EXPECT_EQ(CloudFiles::takes(name, {}), std::string(name) == "a.ply" || std::string(name) == "a.pcd")
+        << name;
   }
   EXPECT_FALSE(CloudFiles::takes(archive, {}));  // no positions
   EXPECT_FALSE(CloudFiles::takes(fixtures + "molecules/npz/md17.npz", {}));
@@ -161,14 +162,15 @@ TEST_F(Formats, OptionsOfTheSetDecideWhatNamesDoNot) {
 TEST_F(Formats, AreAllNamedWhereAPathIsOfNone) {
   const std::string path = folder_ / "a.docx";
   std::ofstream(path) << "words";
-  EXPECT_EQ(message_of<DataError>([&] { open_file(path, {}); }),
-            path +
-                ": must be point clouds (.ply, .npz), frames of atoms (.xyz, .extxyz, .sdf, .sd, .mol, .npz, "
-                ".aselmdb, .lmdb, .tar, DeePMD, PCQM4Mv2, Molecule3D), particles "
-                "(.safetensors), rigid bodies (.safetensors), tensors (.safetensors), volumes (.nii, "
-                ".nii.gz, .mha, .nrrd), shapes (.h5, .off), poses "
-                "(.txt, .csv, .tum, .kitti), CIFAR-10 (.bin), digits (.amat, IDX), images (.png, .jpg, .bmp) "
-                "or a folder");
+  EXPECT_EQ(
+      message_of<DataError>([&] { open_file(path, {}); }),
+      path +
+          ": must be point clouds (.ply, .pcd, .npz), frames of atoms (.xyz, .extxyz, .sdf, .sd, .mol, .npz, "
+          ".aselmdb, .lmdb, .tar, DeePMD, PCQM4Mv2, Molecule3D), particles "
+          "(.safetensors), rigid bodies (.safetensors), tensors (.safetensors), volumes (.nii, "
+          ".nii.gz, .mha, .nrrd), shapes (.h5, .off), poses "
+          "(.txt, .csv, .tum, .kitti), CIFAR-10 (.bin), digits (.amat, IDX), images (.png, .jpg, .bmp) "
+          "or a folder");
   const std::string converted = message_of<ConfigError>([&] { convert(path, folder_ / "b.docx"); });
   for (const std::string& words : formats_for(FormatUse::convert)) {
     EXPECT_NE(converted.find(words), std::string::npos) << words;

@@ -34,7 +34,7 @@ TEST(Makers, NameTheNearestOrAll) {
             "data make: there is no maker 'nbdy'; did you mean 'nbody'?");
   EXPECT_EQ(
       message_of<ConfigError>([] { maker_named("galaxies"); }),
-      "data make: there is no maker 'galaxies'; there are conformers, glyphs, lesions, molecules, nbody, orbital_gaps, phantoms, "
+      "data make: there is no maker 'galaxies'; there are conformers, glyphs, lesions, molecules, nbody, orbital_gaps, parts, phantoms, "
       "planets, pose_sequences, rigid_bodies, slabs and solids");
 }
 

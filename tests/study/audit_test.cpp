@@ -551,8 +551,11 @@ TEST(AuditSummary, SaysUnderWhatItIsExactHowFarOffElseAndWhatThatMeans) {
   };
   const AuditReport report = audit(*model, nullptr, samples, schema, quick());
   const std::string finite = said(*model, report, false);
-  EXPECT_TRUE(finite.starts_with(
-      "exact under tetrahedron, translations, permutations, far translations: off by at most "))
+  EXPECT_TRUE(finite.starts_with("for this task: under the motions of tetrahedron "))
+      << finite;  // what to know first
+  EXPECT_NE(
+      finite.find("\nexact under tetrahedron, translations, permutations, far translations: off by at most "),
+      std::string::npos)
       << finite;
   EXPECT_NE(finite.find("\noff under SO(3) by up to "), std::string::npos) << finite;
   EXPECT_NE(finite.find(", reflection by up to "), std::string::npos) << finite;
@@ -564,10 +567,13 @@ TEST(AuditSummary, SaysUnderWhatItIsExactHowFarOffElseAndWhatThatMeans) {
   Handed handed(interface, {rotations, permutations});
   const std::string all = said(handed, audit(handed, nullptr, samples, schema, quick()), false);
   EXPECT_NE(all.find("for this task: when a sample is turned, energy stays, "), std::string::npos) << all;
+  EXPECT_TRUE(all.starts_with("for this task: "));
   // A lie is said first of all.
   interface.outputs = {{"s", Level::node, Kind::scalar}};
   Liar liar(interface, Liar::Does::sees_x, {rotations, permutations});
   const std::string lie = said(liar, audit(liar, nullptr, samples, schema, quick()), false);
+  EXPECT_TRUE(
+      lie.starts_with("for this task: answers for a sample and for its image differ by more than rounding"));
   EXPECT_NE(lie.find("NOT exact, though claimed, under SO(3) (s is off by "), std::string::npos) << lie;
 }
 

@@ -3,6 +3,10 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <functional>
+#include <set>
+
 #include "tests/toy_grid.h"
 #include "weyl/core/check.h"
 #include "weyl/tasks/components.h"
@@ -58,7 +62,118 @@ TEST(Segmentation, NeedsAGridAndAsksForLogitsOfEveryCell) {
   EXPECT_THROW(Segmentation(weights).interface(schema), ConfigError);
   EXPECT_THROW(Segmentation(SegmentationOptions{.cross_entropy = 0}).interface(schema), ConfigError);
   schema.interface.grid = false;
+  EXPECT_EQ(Segmentation({}).interface(schema).outputs[0].channels, 4);  // points
+  for (const auto& change : std::vector<std::function<void(SegmentationOptions&)>>{
+           [](auto& o) { o.window.size = {8}; }, [](auto& o) { o.test_time_mirrors.emplace(); },
+           [](auto& o) { o.largest_component.emplace(); }, [](auto& o) { o.tolerance = 2; },
+           [](auto& o) { o.hd95 = Percentile95::pooled; }}) {
+    SegmentationOptions of_grids;
+    change(of_grids);
+    EXPECT_THROW(Segmentation(of_grids).interface(schema), ConfigError);
+  }
+  schema.interface.group = LieGroup::se2;
   EXPECT_THROW(Segmentation({}).interface(schema), ConfigError);
+}
+
+/// Logits of points are their scalars.
+class PointLogits : public PointsModel {
+ public:
+  explicit PointLogits(Interface interface) : PointsModel(std::move(interface)) {
+    const BuildOn wide(at::kCPU, at::kDouble);
+    parameter("none", {1}, Init::zeros());
+  }
+  Named forward(const Points& points) override { return {{"logits", points.scalars}}; }
+  Symmetry symmetry() const override { return {}; }
+  Work work() const override { return {}; }
+};
+
+/// Two clouds of 3 and 2 points, three classes, of which the first cloud has two and the second one.
+Schema schema_of_clouds() {
+  Schema schema;
+  schema.interface.features = {{.name = "said", .channels = 3}};
+  schema.labels = {{.name = "mask", .kind = Kind::category, .categories = 3}};
+  return schema;
+}
+
+Batch two_clouds() {
+  Points points;
+  points.positions = at::zeros({5, 3}, at::kDouble);
+  points.graphs = Segments::of_sizes(std::vector<int64_t>{3, 2});
+  points.scalars =
+      at::tensor({9., 0., 0., 9., 0., 0., 0., 9., 0., 0., 0., 9., 0., 9., 0.}).view({5, 3}).to(at::kDouble);
+  return {points, {{"mask", longs({0, 1, 1, 2, 2}, {5, 1})}}};
+}
+
+TEST(Segmentation, OfPointsCountsEveryClassOnTheCloudsThatHaveIt) {
+  const Segmentation task({});
+  PointLogits model(task.interface(schema_of_clouds()));
+  model.train(false);
+  const Batch batch = two_clouds();
+  const Step step = task.step(model, batch);
+  EXPECT_EQ(step.predictions.at("mask").sizes(), at::IntArrayRef({5, 1}));
+  EXPECT_TRUE(at::equal(step.predictions.at("mask").flatten(), longs({0, 0, 1, 2, 1}, {5})));
+  const auto meter = task.meter(model.interface);
+  meter->add(batch, step.predictions);
+  const Metrics m = meter->values();
+  // Cloud 1: class 0 TP 1 FP 1, class 1 TP 1 FN 1. Cloud 2: class 1 FP 1, class 2 TP 1 FN 1; class 0 is nowhere in it.
+  EXPECT_NEAR(m.at("iou_0").value, 0.5, 1e-12);
+  EXPECT_NEAR(m.at("iou_1").value, (0.5 + 0) / 2, 1e-12);
+  EXPECT_NEAR(m.at("iou_2").value, 0.5, 1e-12);
+  EXPECT_NEAR(m.at("iou").value, (0.5 + 0.25 + 0.5) / 3, 1e-12);
+  EXPECT_NEAR(m.at("iou_pooled_1").value, 1.0 / 3, 1e-12);
+  EXPECT_NEAR(m.at("accuracy").value, 3.0 / 5, 1e-12);
+  for (const auto& [name, value] : m) {
+    EXPECT_FALSE(name.starts_with("hd95") || name.starts_with("surface")) << name;
+  }
+  std::set<std::string> names;
+  for (const MetricName& name : meter->names(schema_of_clouds())) {
+    names.insert(name.name);
+  }
+  for (const auto& [name, value] : m) {
+    EXPECT_TRUE(names.contains(name)) << name;
+  }
+  // Two meters that saw a cloud each say what one says that saw both.
+  const auto first = task.meter(model.interface), second = task.meter(model.interface);
+  for (const int64_t i : {0, 1}) {
+    const Batch one = take(batch, {&i, 1}, schema_of_clouds());
+    (i == 0 ? first : second)->add(one, task.predict(model, one));
+  }
+  first->merge(*second);
+  for (const auto& [name, value] : m) {
+    EXPECT_NEAR(first->values().at(name).value, value.value, 1e-12) << name;
+  }
+}
+
+TEST(Segmentation, LossOfPointsIsThatOfTheirGraphs) {
+  SegmentationOptions options;
+  options.dice = 0.5;
+  const Segmentation task(options);
+  PointLogits model(task.interface(schema_of_clouds()));
+  const Batch batch = two_clouds();
+  const auto p = at::softmax(std::get<Points>(batch.input).scalars, 1);
+  const Tensor y = batch.labels.at("mask").flatten();
+  double expected = -p.log().gather(1, y.unsqueeze(1)).mean().item<double>(), dice = 0;
+  for (const auto& [begin, end] : {std::pair<int64_t, int64_t>{0, 3}, {3, 5}}) {
+    const Tensor q = p.slice(0, begin, end), g = at::one_hot(y.slice(0, begin, end), 3).to(at::kDouble);
+    dice += ((2 * (q * g).sum(0) + 1) / (q.sum(0) + g.sum(0) + 1)).mean().item<double>() / 2;
+  }
+  expected += 0.5 * (1 - dice);
+  EXPECT_NEAR(task.step(model, batch).loss.item<double>(), expected, 1e-9);
+  // A step that is cut in two has the loss of the whole; without the shares it has not.
+  const std::vector<Tensor> whole = task.loss_weights(batch, model.interface);
+  double sum = 0, without = 0;
+  for (const int64_t i : {0, 1}) {
+    const Batch one = take(batch, {&i, 1}, schema_of_clouds());
+    const std::vector<Tensor> part = task.loss_weights(one, model.interface);
+    LossShares shares;
+    for (size_t t = 0; t < whole.size(); ++t) {
+      shares.push_back(part[t] / whole[t]);
+    }
+    sum += task.step(model, one, shares).loss.item<double>();
+    without += task.step(model, one).loss.item<double>();
+  }
+  EXPECT_NEAR(sum, expected, 1e-9);
+  EXPECT_GT(std::abs(without - expected), 1e-2);
 }
 
 TEST(Segmentation, ALabelOutsideTheClassesIsRefusedBeforeItGoesToADevice) {

@@ -39,10 +39,15 @@ struct Known {
 };
 constexpr std::string_view kByAse =
     "frames of atoms of other programs become extended xyz by ASE (`ase convert IN OUT.extxyz`)";
+constexpr std::string_view kByPdal =
+    "PDAL saves it as PLY (`pdal translate IN OUT.ply --writers.ply.storage_mode=little-endian`), which data.set = \"clouds\" "
+    "reads, the column classification too";
 constexpr Known known[] = {
     {".ply", "a PLY cloud or mesh", kClouds},
-    {".pcd", "a PCD cloud",
-     "save it as PLY or text: point clouds, one a file, are read by data.set = \"clouds\""},
+    {".pcd", "a PCD cloud", kClouds},
+    {".las", "a LAS cloud", kByPdal},
+    {".laz", "a LAZ cloud", kByPdal},
+    {".e57", "an E57 cloud", kByPdal},
     {".obj", "an OBJ mesh", "save it as OFF (data.set = \"modelnet\") or as PLY (data.set = \"clouds\")"},
     {".stl", "an STL mesh", "save it as OFF (data.set = \"modelnet\") or as PLY (data.set = \"clouds\")"},
     {".npy", "one array of numpy",

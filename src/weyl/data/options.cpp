@@ -53,10 +53,13 @@ DataOptions know_states(DataOptions options, const std::map<std::string, std::ve
   return options;
 }
 
-DataOptions count_classes(DataOptions options, int64_t categories) {
+DataOptions count_classes(DataOptions options, std::string_view label, int64_t categories) {
   std::visit(
-      [categories](auto& o) {
-        if constexpr (requires { o.classes; }) {
+      [&](auto& o) {
+        if constexpr (requires { o.point_classes; }) {
+          int64_t& classes = label == "mask" ? o.point_classes : o.classes;
+          classes = classes == 0 ? categories : classes;
+        } else if constexpr (requires { o.classes; }) {
           o.classes = o.classes == 0 ? categories : o.classes;
         }
       },
@@ -69,6 +72,9 @@ DataOptions of_any_classes(DataOptions options) {
       [](auto& o) {
         if constexpr (requires { o.target; }) {
           o.classes = o.target == ImageTarget::mask ? o.classes : 0;  // of masks they are those of pixels
+        } else if constexpr (requires { o.point_label; }) {
+          o.classes = o.class_input ? o.classes : 0;  // an input is known
+          o.point_label.clear();
         } else if constexpr (requires { o.known_classes; }) {
           o.classes = 0;
         }

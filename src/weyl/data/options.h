@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -61,8 +62,9 @@ DataOptions know_classes(DataOptions options, const std::vector<std::string>& na
 /// Restricts the states of frames (FrameState) to the values that a model knows, by key. A key that is not in `values`
 /// may have any value in its range.
 DataOptions know_states(DataOptions options, const std::map<std::string, std::vector<int64_t>>& values);
-/// Sets the option `classes`, where it is 0, to the number that the opened data set has: `categories` of its label.
-DataOptions count_classes(DataOptions options, int64_t categories);
+/// Sets the option `classes`, of `label` mask of clouds `point_classes`, where it is 0, to the number that the opened data
+/// set has: `categories` of that label.
+DataOptions count_classes(DataOptions options, std::string_view label, int64_t categories);
 /// The same options for whatever classes the files have: for samples whose classes nobody asks for.
 DataOptions of_any_classes(DataOptions options);
 

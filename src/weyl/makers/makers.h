@@ -16,6 +16,7 @@
 #include "weyl/makers/particles/nbody.h"
 #include "weyl/makers/particles/planets.h"
 #include "weyl/makers/poses/pose_sequences.h"
+#include "weyl/makers/shapes/parts.h"
 #include "weyl/makers/shapes/solids.h"
 #include "weyl/makers/slabs/slabs.h"
 #include "weyl/makers/volumes/phantoms.h"
@@ -29,8 +30,9 @@ namespace weyl {
 /// the functions `fields` and `plan_of`. To add a maker: its files, and its place here.
 using Maker =
     std::variant<ConformersMakerOptions, GlyphsMakerOptions, LesionsMakerOptions, MoleculesMakerOptions,
-                 NbodyMakerOptions, OrbitalGapsMakerOptions, PhantomsMakerOptions, PlanetsMakerOptions,
-                 PoseSequencesMakerOptions, RigidBodiesMakerOptions, SlabsMakerOptions, SolidsMakerOptions>;
+                 NbodyMakerOptions, OrbitalGapsMakerOptions, PartsMakerOptions, PhantomsMakerOptions,
+                 PlanetsMakerOptions, PoseSequencesMakerOptions, RigidBodiesMakerOptions, SlabsMakerOptions,
+                 SolidsMakerOptions>;
 
 /// The makers' names, each with its line of help.
 std::vector<std::pair<std::string, std::string>> makers();

@@ -4,7 +4,9 @@
 #include <ATen/ops/isfinite.h>
 
 #include <filesystem>
+#include <optional>
 #include <set>
+#include <span>
 #include <vector>
 
 #include "weyl/core/atomic_file.h"
@@ -12,6 +14,8 @@
 #include "weyl/core/own_folder.h"
 #include "weyl/core/quote.h"
 #include "weyl/data/base/sample_checks.h"
+#include "weyl/data/clouds/clouds.h"
+#include "weyl/data/clouds/ply.h"
 #include "weyl/data/images/prediction.h"
 #include "weyl/train/run/journal.h"
 
@@ -26,6 +30,7 @@ class Writer {
          bool probabilities, Overwrite overwrite)
       : folder_(std::move(folder)),
         data_(data),
+        points_(data.schema().carrier() == Carrier::points),
         names_(std::move(names)),
         probabilities_(probabilities),
         overwrite_(std::move(overwrite)) {
@@ -40,8 +45,17 @@ class Writer {
   }
 
   /// `row` of the predictions of a batch.
-  void add(int64_t sample, const Named& predictions, int64_t row) {
+  void add(int64_t sample, const Batch& batch, const Named& predictions, int64_t row) {
     const auto mask = predictions.find("mask");
+    if (mask != predictions.end() && points_) {
+      const auto& points = std::get<Points>(batch.input);
+      const auto nodes = [&](const Tensor& x) {
+        return x.slice(0, points.graphs.offsets[row], points.graphs.offsets[row + 1]).cpu();
+      };
+      write_points(sample, nodes(points.positions), nodes(mask->second),
+                   nodes(predictions.at("probabilities")));
+      return;
+    }
     if (mask != predictions.end()) {
       write_mask(sample, mask->second[row][0], predictions.at("probabilities")[row]);
       return;
@@ -85,15 +99,20 @@ class Writer {
     std::set<std::string> taken;
     for (int64_t sample = 0; sample < data_.size(); ++sample) {
       const std::string source = data_.source(sample);
-      require<DataError>(!source.empty(), "--out: sample ", sample,
+      require<DataError>(!source.empty() || points_, "--out: sample ", sample,
                          " has no file of its own whose format a prediction could take: give a .safetensors "
                          "file");
       std::string stem = case_name(data_, sample);
+      stem = stem.empty() ? text("sample_", sample) : stem;
       while (!taken.insert(stem).second ||
-             (probabilities_ && !taken.insert(stem + "_probabilities").second)) {
+             (probabilities_ && !points_ && !taken.insert(stem + "_probabilities").second)) {
         stem += text("_", sample);
       }
       stems_.push_back(folder_ + "/" + stem);
+      if (points_) {
+        overwrite_.at(stems_.back() + ".ply");
+        continue;
+      }
       overwrite_.at(prediction_path(source, stems_.back()));
       if (probabilities_) {
         overwrite_.at(prediction_path(source, stems_.back() + "_probabilities"));
@@ -110,6 +129,30 @@ class Writer {
     }
   }
 
+  /// Of nodes (M, 3), (M, 1), (M, K).
+  void write_points(int64_t sample, const Tensor& positions, const Tensor& classes,
+                    const Tensor& probabilities) const {
+    const auto* clouds = dynamic_cast<const CloudSet*>(&data_);  // of others the nodes are all there is
+    const auto whole = clouds != nullptr ? std::optional(clouds->points_in_file(sample)) : std::nullopt;
+    const auto rows = [&](const Tensor& of_nodes) {
+      return whole ? of_nodes.index_select(0, whole->nodes).contiguous() : of_nodes.contiguous();
+    };
+    const auto values = [](const auto* data, const Tensor& x) { return std::span(data, x.numel()); };
+    const Tensor places = (whole ? whole->positions : positions).to(at::kDouble).contiguous();
+    const Tensor said = rows(classes),
+                 shares = probabilities_ ? rows(probabilities.to(at::kFloat)) : Tensor();
+    ClassifiedPoints points{.positions = values(places.const_data_ptr<double>(), places),
+                            .classes = values(said.const_data_ptr<int64_t>(), said),
+                            .probabilities = {},
+                            .count = probabilities.size(1),
+                            .names = names_};
+    if (probabilities_) {
+      points.probabilities = values(shares.const_data_ptr<float>(), shares);
+    }
+    const std::string path = stems_.at(static_cast<size_t>(sample)) + ".ply";
+    write_file_atomically(path, ply_of(points), overwrite_.at(path));
+  }
+
   void write(const std::string& source, const std::string& stem, const Tensor& values,
              int64_t classes) const {
     write_prediction(source, stem, values, classes, overwrite_.at(prediction_path(source, stem)));
@@ -117,6 +160,7 @@ class Writer {
 
   std::string folder_;
   const Dataset& data_;
+  bool points_;
   std::vector<std::string> names_;  // of the classes, or none
   bool named_ = false;              // there is one for each probability
   bool probabilities_;
@@ -131,14 +175,17 @@ int64_t predict_into_folder(const Predictor& predictor, const std::shared_ptr<co
                             const std::string& where, const std::string& folder, bool probabilities,
                             Overwrite overwrite, const PredictorCalls& calls) {
   const auto gives = [&](const char* name) { return find_quantity(predictor.outputs(), name) != nullptr; };
-  const bool classes = gives("class") || (predictor.interface().grid && gives("mask"));
+  const bool classes = gives("class") || gives("mask");
   require<ConfigError>(
       gives("probabilities") && classes,
-      "a folder takes classes alone, of samples or of the cells of images and volumes, this model gives "
+      "a folder takes classes alone, of samples, of points or of the cells of images and volumes, this model gives "
       "others: give a .safetensors file");
-  Writer writer(folder, *data, gives("mask"),
-                names_of_classes(predictor.saved().recipe.task, predictor.saved().trained_on.classes),
-                probabilities, std::move(overwrite));
+  const bool of_points = gives("mask") && !predictor.interface().grid;  // whose clouds have other classes
+  Writer writer(
+      folder, *data, gives("mask"),
+      names_of_classes(predictor.saved().recipe.task,
+                       of_points ? std::vector<std::string>() : predictor.saved().trained_on.classes),
+      probabilities, std::move(overwrite));
   make_folder(folder);
   int64_t sample = 0;
   const int64_t done = predictor.each(
@@ -148,7 +195,7 @@ int64_t predict_into_folder(const Predictor& predictor, const std::shared_ptr<co
         require(at::isfinite(predictions.at("probabilities")).all().item<bool>(),
                 "probabilities must be finite, got NaN (larger inputs may need --dtype float64)");
         for (int64_t row = 0; row < batch.count(); ++row) {
-          writer.add(sample++, predictions, row);
+          writer.add(sample++, batch, predictions, row);
         }
       },
       calls);

@@ -106,7 +106,10 @@ namespace {
 bool leaves_classes_to_files(const DataOptions& data) {
   return std::visit(
       [](const auto& o) {
-        if constexpr (requires { o.classes; }) {
+        if constexpr (requires { o.point_classes; }) {
+          const bool of_points = !o.point_label.empty();
+          return (of_points && o.point_classes == 0) || ((!of_points || o.class_input) && o.classes == 0);
+        } else if constexpr (requires { o.classes; }) {
           return o.classes == 0;
         }
         return false;
@@ -139,7 +142,9 @@ int64_t classes_of_task(const TaskOptions& task) {
 std::vector<std::string> check_model(Recipe recipe, const Systems& systems) {
   const bool guessed = leaves_classes_to_files(recipe.data);
   if (guessed) {  // any number that the task allows does, to build the model
-    recipe.data = count_classes(std::move(recipe.data), classes_of_task(recipe.task));
+    for (const char* label : {"class", "mask"}) {
+      recipe.data = count_classes(std::move(recipe.data), label, classes_of_task(recipe.task));
+    }
   }
   const std::vector<std::string> known = recipe.warnings;
   const Subject subject = build_subject(std::move(recipe), at::kMeta, std::nullopt, systems);

@@ -63,7 +63,9 @@ void fields(Fields& f, WindowOptions& o) {
 void fields(Fields& f, SegmentationOptions& o) {
   f("cross_entropy", o.cross_entropy, "weight of the cross-entropy in the loss", {0, 1e6});
   f("focal", o.focal, "weight of the focal loss, alpha (1 - p)^gamma times the cross-entropy", {0, 1e6});
-  f("dice", o.dice, "weight of the Dice loss, 1 - Dice of the probabilities of all classes but 0", {0, 1e6});
+  f("dice", o.dice,
+    "weight of the Dice loss, 1 - Dice of the probabilities of all classes, of images and volumes of all but 0",
+    {0, 1e6});
   f("focal_alpha", o.focal_alpha, "factor of the focal loss", {0, 1e6});
   f("focal_gamma", o.focal_gamma, "how little the focal loss asks of what is nearly right", {0, 100});
   f("class_weights", o.class_weights,

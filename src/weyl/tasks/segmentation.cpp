@@ -18,6 +18,7 @@
 #include "weyl/core/check.h"
 #include "weyl/ops/autograd/full_precision.h"
 #include "weyl/ops/constants.h"
+#include "weyl/ops/segment.h"
 #include "weyl/tasks/classes.h"
 #include "weyl/tasks/components.h"
 #include "weyl/tasks/mask_surfaces.h"
@@ -46,10 +47,13 @@ Tensor coarser_labels(const Tensor& target, at::IntArrayRef cells) {
 
 }  // namespace
 
-Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const SegmentationOptions& o,
-                         const LossShares& shares) {
+Tensor segmentation_loss(const Tensor& given, const Tensor& given_target, const SegmentationOptions& o,
+                         const LossShares& shares, const Segments* graphs) {
   require<ConfigError>(o.cross_entropy > 0 || o.focal > 0 || o.dice > 0,
                        "task.segmentation: cross_entropy, focal or dice must have a weight, got none");
+  // The points of all graphs are the cells of one grid (1, K, N), but for Dice.
+  const Tensor logits = graphs != nullptr ? given.t().unsqueeze(0) : given;
+  const Tensor target = graphs != nullptr ? given_target.unsqueeze(0) : given_target;
   const int64_t B = logits.size(0), K = logits.size(1);
   const Tensor logp = at::log_softmax(logits.reshape({B, K, -1}), 1);
   const Tensor labels = coarser_labels(target, logits.sizes().slice(2)), y = labels.reshape({B, 1, -1});
@@ -79,7 +83,12 @@ Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const Segme
       add(o.focal, mean(-o.focal_alpha * wrong.pow(o.focal_gamma) * right), kCellTerm);
     }
   }
-  if (o.dice > 0) {
+  if (o.dice > 0 && graphs != nullptr) {
+    const Tensor p = logp[0].t().exp();  // (N, K)
+    const Tensor g = at::one_hot(y.flatten(), K).to(p.scalar_type());
+    const Tensor both = segment_sum(p * g, *graphs), sum = segment_sum(p + g, *graphs);
+    add(o.dice, 1 - ((2 * both + 1) / (sum + 1)).mean(), kSampleTerm);
+  } else if (o.dice > 0) {
     const Tensor p = logp.slice(1, 1).exp();  // without class 0
     const Tensor g = at::one_hot(y.squeeze(1), K).transpose(1, 2).slice(1, 1).to(p.scalar_type());
     const Tensor both = (p * g).sum(2), sum = p.sum(2) + g.sum(2);
@@ -95,8 +104,15 @@ constexpr const char* kMaskLabel = "mask";
 
 const Grid& grid_of(const Input& input) {
   const auto* grid = std::get_if<Grid>(&input);
-  require(grid != nullptr, "segmentation: the input must be a grid, got ", name_of(carrier_of(input)));
+  require(grid != nullptr, "segmentation: the input must be a grid or points, got ",
+          name_of(carrier_of(input)));
   return *grid;
+}
+
+/// The graphs of points; null of a grid.
+const Segments* graphs_in(const Input& input) {
+  const auto* points = std::get_if<Points>(&input);
+  return points != nullptr ? &points->graphs : nullptr;
 }
 
 Quantity cell_probabilities(int64_t classes) {
@@ -146,16 +162,16 @@ double mean_of(const std::vector<double>& values) {
 
 class Overlaps : public Meter {
  public:
-  Overlaps(std::vector<std::string> names, const SegmentationOptions& options, std::string length_unit,
-           int64_t dimension)
+  Overlaps(std::vector<std::string> names, const SegmentationOptions& options, const Interface& interface)
       : names_(std::move(names)),
         tolerance_(options.tolerance),
         pooled_(options.hd95 == Percentile95::pooled),
-        length_unit_(std::move(length_unit)),
-        dimension_(dimension),
+        length_unit_(interface.length_unit),
+        dimension_(interface.dimension),
+        grids_(interface.grid),
         counts_(at::zeros({classes(), classes()}, at::kLong)) {
     const std::vector<Region>& regions = options.regions;
-    for (int64_t k = 1; k < classes(); ++k) {
+    for (int64_t k = grids_ ? 1 : 0; k < classes(); ++k) {
       parts_.push_back({{names_[k], {k}}, regions.empty(), classes() - 1 <= kMostNamedClasses});
     }
     for (const Region& region : regions) {
@@ -172,15 +188,26 @@ class Overlaps : public Meter {
     const Tensor truth = target_of(batch, kMaskLabel, p, kSegmentation), said = mask->second.select(1, 0);
     surprise_ -=
         p.gather(1, truth.unsqueeze(1)).clamp_min(kLeastProbability).log().sum(at::kDouble).item<double>();
-    for (int64_t b = 0; b < p.size(0); ++b) {
-      const Tensor confusion = count_confusion(truth[b], said[b], classes());
+    const Segments* graphs = graphs_in(batch.input);
+    for (int64_t b = 0; b < batch.count(); ++b) {
+      const auto of_sample = [&](const Tensor& x) {
+        return graphs != nullptr ? x.slice(0, graphs->offsets[b], graphs->offsets[b + 1]) : x[b];
+      };
+      const Tensor right = of_sample(truth), found_there = of_sample(said);
+      const Tensor confusion = count_confusion(right, found_there, classes());
       counts_ += confusion;
       ++samples_;
       for (Part& part : parts_) {
         const Overlap overlap = overlap_of(part.region.labels, confusion);
+        if (!grids_ && overlap.either == 0) {
+          continue;
+        }
+        ++part.samples;
         part.dice += overlap.dice();
         part.iou += overlap.iou();
-        add_surfaces(part, truth[b], said[b], grid_of(batch.input).spacing);
+        if (grids_) {
+          add_surfaces(part, right, found_there, grid_of(batch.input).spacing);
+        }
       }
     }
   }
@@ -196,6 +223,7 @@ class Overlaps : public Meter {
     for (size_t i = 0; i < parts_.size(); ++i) {
       Part& part = parts_[i];
       const Part& of_more = more.parts_[i];
+      part.samples += of_more.samples;
       part.dice += of_more.dice;
       part.iou += of_more.iou;
       part.infinite += of_more.infinite;
@@ -210,9 +238,12 @@ class Overlaps : public Meter {
       return {};
     }
     Metrics metrics;
-    const auto n = static_cast<double>(samples_);
     double headed = 0;
     for (const Part& part : parts_) {
+      if (part.samples == 0) {
+        continue;
+      }
+      const auto n = static_cast<double>(part.samples);
       const Overlap pooled = overlap_of(part.region.labels, counts_);
       const std::pair<const char*, double> scores[] = {{"dice", part.dice / n},
                                                        {"iou", part.iou / n},
@@ -227,9 +258,13 @@ class Overlaps : public Meter {
       }
     }
     for (const char* score : {"dice", "iou", "dice_pooled", "iou_pooled"}) {
-      metrics[score].value /= headed;
+      if (headed > 0) {  // of points it may be that no region is in any cloud
+        metrics[score].value /= headed;
+      }
     }
-    add_distances(metrics);
+    if (grids_) {
+      add_distances(metrics);
+    }
     const auto pixels = static_cast<double>(counts_.sum().item<int64_t>());
     metrics["accuracy"] = {static_cast<double>(counts_.trace().item<int64_t>()) / pixels, ""};
     metrics["cross_entropy"] = {surprise_ / pixels, ""};
@@ -246,11 +281,14 @@ class Overlaps : public Meter {
         }
       }
     };
-    for (const char* score : {"dice", "iou", "dice_pooled", "iou_pooled", "surface_dice"}) {
+    for (const char* score : {"dice", "iou", "dice_pooled", "iou_pooled"}) {
       with_parts(score, false);
     }
-    for (const char* score : {"hd95", "hd95_infinite", "volume_error"}) {
-      with_parts(score, true);
+    if (grids_) {
+      with_parts("surface_dice", false);
+      for (const char* score : {"hd95", "hd95_infinite", "volume_error"}) {
+        with_parts(score, true);
+      }
     }
     return all;
   }
@@ -263,7 +301,8 @@ class Overlaps : public Meter {
  private:
   struct Part {
     Region region;
-    bool heads, named;  // counts in the means; is told by itself
+    bool heads, named;    // counts in the means; is told by itself
+    int64_t samples = 0;  // that are measured: of grids all
     double dice = 0, iou = 0;
     int64_t infinite = 0;  // samples of which one mask alone is empty
     std::vector<double> hd95 = {}, surface_dice = {},
@@ -349,6 +388,7 @@ class Overlaps : public Meter {
   bool pooled_;
   std::string length_unit_;
   int64_t dimension_;
+  bool grids_;
   Tensor counts_;
   std::vector<Part> parts_;
   double surprise_ = 0;
@@ -377,16 +417,41 @@ std::vector<Quantity> Segmentation::labels() const {
   return {{.name = kMaskLabel, .kind = Kind::category}};
 }
 
+namespace {
+
+/// Of points: what is said of the cells of grids would have no effect.
+void refuse_options_of_grids(const SegmentationOptions& o) {
+  const SegmentationOptions usual;
+  const std::pair<const char*, bool> said[] = {{"window", !o.window.size.empty()},
+                                               {"test_time_mirrors", o.test_time_mirrors.has_value()},
+                                               {"largest_component", o.largest_component.has_value()},
+                                               {"tolerance", o.tolerance != usual.tolerance},
+                                               {"hd95", o.hd95 != usual.hd95}};
+  for (const auto& [key, there] : said) {
+    require<ConfigError>(!there, "task.segmentation.", key,
+                         ": is of images and volumes, the data set holds points");
+  }
+}
+
+}  // namespace
+
 Interface Segmentation::interface(const Schema& data) const {
-  require<ConfigError>(data.carrier() == Carrier::grid,
-                       "task segmentation: needs a grid, the data set holds ", name_of(data.carrier()));
+  const bool points = data.carrier() == Carrier::points;
+  require<ConfigError>(points || data.carrier() == Carrier::grid,
+                       "task segmentation: needs a grid or points, the data set holds ",
+                       name_of(data.carrier()));
+  if (points) {
+    refuse_options_of_grids(options_);
+  }
   const int64_t classes = classes_of(data, kMaskLabel, kSegmentation), D = data.interface.dimension;
   check_regions(options_.regions, class_names(options_.names, classes, kSegmentation));
   require<ConfigError>(options_.cross_entropy > 0 || options_.focal > 0 || options_.dice > 0,
                        "task.segmentation: cross_entropy, focal or dice must have a weight, got none");
   check_class_weights(options_.class_weights, classes, kSegmentation);
   matrices_of(options_.test_time_rotations, data.carrier(), D);
-  mirrors_of(options_.test_time_mirrors, D);
+  if (!points) {
+    mirrors_of(options_.test_time_mirrors, D);
+  }
   for (const int64_t k : options_.largest_component.value_or(LargestComponent{}).classes) {
     require<ConfigError>(k < classes, "task.segmentation.largest_component.classes: must be 1 .. ",
                          classes - 1, ", got ", k);
@@ -416,7 +481,7 @@ std::vector<Tensor> Segmentation::loss_weights(const Batch& batch, const Interfa
   const auto found = batch.labels.find(kMaskLabel);
   require(found != batch.labels.end(), kSegmentation, ": the batch has no label '", kMaskLabel, "'");
   const Tensor& mask = found->second;
-  const Tensor samples = loss_weight(mask.size(0));
+  const Tensor samples = loss_weight(batch.count());
   if (options_.class_weights.empty()) {
     return {loss_weight(mask.numel()), samples};
   }
@@ -427,10 +492,10 @@ std::vector<Tensor> Segmentation::loss_weights(const Batch& batch, const Interfa
 
 Step Segmentation::step(Model& model, const Batch& batch, const LossShares& shares) const {
   if (model.training()) {
-    const Named outputs = model(grid_of(batch.input));
+    const Named outputs = model(batch.input);
     const Tensor logits = logits_of(outputs, kSegmentation);
     const Tensor target = target_of(batch, kMaskLabel, logits, kSegmentation, /*prepared=*/true);
-    Tensor loss = segmentation_loss(logits, target, options_, shares);
+    Tensor loss = segmentation_loss(logits, target, options_, shares, graphs_in(batch.input));
     double weight = 1, all = 1;
     for (int64_t step = 1; outputs.contains(coarser_output(kClassLogits, step)); ++step) {
       const Tensor coarser = widened(outputs.at(coarser_output(kClassLogits, step)));
@@ -442,21 +507,26 @@ Step Segmentation::step(Model& model, const Batch& batch, const LossShares& shar
   }
   Named predictions = predict(model, batch);
   const Tensor logits = predictions.at(kClassProbabilities).clamp_min(kLeastProbability).log();
-  return {segmentation_loss(logits, target_of(batch, kMaskLabel, logits, kSegmentation), options_, shares),
+  return {segmentation_loss(logits, target_of(batch, kMaskLabel, logits, kSegmentation), options_, shares,
+                            graphs_in(batch.input)),
           std::move(predictions)};
 }
 
 Named Segmentation::predict(Model& model, const Batch& batch) const {
   const at::NoGradGuard no_grad;
   const Quantity q = cell_probabilities(classes_of(model.interface, kSegmentation));
+  const auto probabilities = [&](const Input& input) {
+    return at::softmax(logits_of(model(input), kSegmentation), 1);
+  };
   const Tensor p = mean_over_rotations(
-      options_.test_time_rotations, grid_of(batch.input), model.interface, q, [&](const Input& input) {
-        return over_windows(grid_of(input), options_.window, [&](const Grid& window) {
-          const Grid there{window.values.to(model.device()), window.spacing};
-          return mean_over_mirrors(
-              options_.test_time_mirrors, there, model.interface, q,
-              [&](const Input& image) { return at::softmax(logits_of(model(image), kSegmentation), 1); });
-        });
+      options_.test_time_rotations, batch.input, model.interface, q, [&](const Input& input) {
+        return graphs_in(input) != nullptr
+                   ? probabilities(input)
+                   : over_windows(grid_of(input), options_.window, [&](const Grid& window) {
+                       const Grid there{window.values.to(model.device()), window.spacing};
+                       return mean_over_mirrors(options_.test_time_mirrors, there, model.interface, q,
+                                                probabilities);
+                     });
       });
   return {{kClassProbabilities, p}, {kMaskLabel, likeliest(p)}};
 }
@@ -480,8 +550,7 @@ Tensor Segmentation::likeliest(const Tensor& probabilities) const {
 
 std::unique_ptr<Meter> Segmentation::meter(const Interface& model) const {
   return std::make_unique<Overlaps>(
-      class_names(options_.names, classes_of(model, kSegmentation), kSegmentation), options_,
-      model.length_unit, model.dimension);
+      class_names(options_.names, classes_of(model, kSegmentation), kSegmentation), options_, model);
 }
 
 }  // namespace weyl

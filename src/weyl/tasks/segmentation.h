@@ -15,12 +15,16 @@ namespace weyl {
 ///   dice           1 - mean over samples and classes k > 0 of
 ///                  (2 sum_i p_k [y = k] + 1) / (sum_i p_k + sum_i [y = k] + 1)
 ///
+/// With `graphs` logits are those of points (N, K) and target (N): the cells are the points of all graphs, a sample is a
+/// graph, and Dice is the mean over all classes, of which none is a background.
+///
 /// ConfigError: no part has a weight.
 Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const SegmentationOptions& options,
-                         const LossShares& shares = {});
+                         const LossShares& shares = {}, const Segments* graphs = nullptr);
 
-/// The class of every pixel or voxel of a grid, 0 the background. Label `mask` (B, 1, spatial...) int64, K
-/// its `categories`. The model gives `logits` (B, K, spatial...).
+/// The class of every pixel or voxel of a grid, 0 the background, or of every point of a cloud, where 0 is a class as the
+/// others are. Label `mask` (B, 1, spatial...) or (N, 1) int64, K its `categories`. The model gives `logits` (B, K,
+/// spatial...) or (N, K).
 ///
 ///   loss      segmentation.h, on the whole grid given (crops: train.crop); of a model that does not
 ///             train, with log `probabilities` for the logits: those of windows and rotations. Where the model in training
@@ -38,14 +42,17 @@ Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const Segme
 ///             masks is not empty: hd95_<name>, the Hausdorff distance at the 95th percentile, over those where neither is (one
 ///             alone is infinitely far: their number is hd95_infinite_<name>); surface_dice_<name> at the options' tolerance;
 ///             volume_error_<name>, the difference of volumes, in ml of volumes in mm. Without a name: means over the same parts
-///             as dice, hd95_infinite their sum. What no sample has is left out
+///             as dice, hd95_infinite their sum. What no sample has is left out.
+///             Of points every class counts, 0 too; a class is measured on the clouds alone that have it or are said to, so
+///             that one that is nowhere raises no mean, and surfaces there are none
 class Segmentation : public Task {
  public:
   explicit Segmentation(SegmentationOptions options) : options_(std::move(options)) {}
 
   std::string name() const override { return SegmentationOptions::name_in_config; }
   std::vector<Quantity> labels() const override;
-  /// ConfigError unless a grid; see classes.h; for turns, a window or regions that do not fit the data.
+  /// ConfigError unless a grid or points; see classes.h; for turns, a window or regions that do not fit the data; of points
+  /// for options that have a meaning on grids alone.
   Interface interface(const Schema& data) const override;
   std::vector<Quantity> predictions(const Interface& model) const override;
 

@@ -144,8 +144,8 @@ Verb add_eval(CLI::App& root) {
       "rigid bodies: go N steps, each from where the one before has left the bodies, and measure each");
   add_switch(
       app, "--moved", c->moved,
-      "volumes of shapes: also a table of the same under turns by 5 to 90 degrees and shifts by 0.5 to 4 cells, each shape "
-      "moved before it becomes cells");
+      "points in space and volumes of shapes: also a table of the same under turns by 5 to 90 degrees and by any angle, of "
+      "points about x, y and z too; of volumes under shifts by 0.5 to 4 cells, each shape moved before it becomes cells");
   add_as_is(app, c->as_is);
   add_batch(app, c->batch, c->batch_tokens);
   add_machine(app, c->machine, "default that of the file");

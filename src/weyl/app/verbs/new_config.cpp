@@ -163,6 +163,9 @@ Nearest nearest_recipe(const FoundData& found, const std::string& task, const st
     case Family::bodies:
       return {"rigid/" + system + ".toml", 94'000};  // of 1,000 scenes of 96 frames
     case Family::shapes:
+      if (task == "segmentation") {
+        return {"parts/" + system + ".toml", 400};
+      }
       return {"solids/" + of_grids + ".toml", 800};
     case Family::poses:
       return {"completion/" + found.group + ".toml", 5000};
@@ -249,6 +252,17 @@ void fit_augmentation(ConfigDraft& draft, const FoundData& found, const std::str
         draft.value("train", "augment") == "\"rotoreflections\"" && task != "classification";
     draft.set("augment", mirrored ? "rotoreflections" : "rotations", why_turned(system));
     draft.note("augment", why_turned(system));
+  }
+  if (!found.upright_axis.empty() && found.dimension == 3 && !reads_grids(system)) {
+    draft.remark(text(
+        "Orientation: ",
+        exact
+            ? "answers do not depend on how a sample is turned, whatever training sees."
+            : text(
+                  "samples are taken to come in any direction. Where all stand upright, in use too, "
+                  "augment = \"none\" here and augment = { rotate = \"z\" } in the table of the set (up = \"",
+                  found.upright_axis, "\") turn them about that axis alone."),
+        " What turned samples do to the trained model: `weyl eval RUN --moved`."));
   }
 }
 

@@ -102,8 +102,9 @@ struct FoundData {
   std::vector<int64_t>
       crop;  // of volumes that are too large to be learned from whole: cells of a part; else none
   std::string why_crop;
-  std::string upright;  // why the data fix a direction; empty: they do not
-  std::string group;    // of poses
+  std::string upright;       // why the data fix a direction; empty: they do not
+  std::string upright_axis;  // of shapes that may all stand upright: along this axis; empty: of other data
+  std::string group;         // of poses
   bool periodic = false, forces = false, one_composition = false;
   double radius = 5, neighbours = 0;  // of atoms: a radius in Angstrom, and the mean neighbours within it
   std::vector<std::string> warnings;  // what is likely wrong with the data, a line each

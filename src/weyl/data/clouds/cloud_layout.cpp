@@ -189,7 +189,7 @@ CloudLayout labelled(const fs::path& folder, const CloudsDataOptions& o) {
     require<DataError>(fs::is_regular_file(path), where, ": line ", row.line, ": there is no file ",
                        quote(path.string(), 120));
     require<DataError>(is_cloud_file(path.string()), where, ": line ", row.line, ": ", quote(row.file, 80),
-                       " must be .npz, .ply, .off, .h5 or text of points");
+                       " must be ", cloud_endings);
     auto& to = !table.split()         ? layout.all
                : row.split == "train" ? layout.train
                : row.split == "valid" ? layout.valid
@@ -280,6 +280,18 @@ bool is_folder_of_archives(const std::string& path) {
   return any && folder_entries(path, true).empty() && ModelnetFiles(path).empty();
 }
 
+/// Clouds and nothing else, the first of which have labels of points.
+bool is_folder_of_labelled_points(const std::string& path) {
+  const auto files = clouds_in(path);
+  if (files.empty() || files.size() != folder_entries(path, false).size() ||
+      !folder_entries(path, true).empty()) {
+    return false;
+  }
+  return std::ranges::all_of(files | std::views::take(kLooked), [](const std::string& file) {
+    return seems_clouds(file).value_or(false) && !usual_point_label(file, {}).empty();
+  });
+}
+
 }  // namespace
 
 std::vector<std::string> clouds_in(const std::string& folder) {
@@ -296,7 +308,7 @@ CloudLayout cloud_layout(const CloudsDataOptions& o) {
   const fs::path folder = o.path;
   CloudLayout layout;
   if (fs::is_regular_file(folder) && o.labels.empty()) {
-    require<DataError>(is_cloud_file(o.path), o.path, ": must be .npz, .ply, .off, .h5 or text of points");
+    require<DataError>(is_cloud_file(o.path), o.path, ": must be ", cloud_endings);
     layout.all = {{o.path, -1}};
     return layout;
   }
@@ -348,7 +360,7 @@ bool is_cloud_folder(const std::string& path) {
   }
   const auto folders = class_folders(path);
   if (folders.empty()) {
-    return is_folder_of_splits(path) || is_folder_of_archives(path);
+    return is_folder_of_splits(path) || is_folder_of_archives(path) || is_folder_of_labelled_points(path);
   }
   if (folders.size() != folder_entries(path, true).size()) {
     return false;

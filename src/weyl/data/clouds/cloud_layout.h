@@ -41,6 +41,7 @@ CloudLayout cloud_layout(const CloudsDataOptions& options);
 ///
 /// * it has folders of classes, with clouds and nothing else in them;
 /// * or archives of clouds alone;
+/// * or files alone whose points have labels (usual_point_label);
 /// * or train and test in one of these layouts.
 ///
 /// The set need not have been asked for by name, so the first files of each class decide whether it is other data: none

@@ -7,7 +7,9 @@
 #include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
+#include "weyl/data/clouds/lidar_scan.h"
 #include "weyl/data/clouds/mesh_file.h"
+#include "weyl/data/clouds/pcd.h"
 #include "weyl/data/clouds/ply.h"
 #include "weyl/data/clouds/point_clouds.h"
 #include "weyl/data/clouds/point_text.h"
@@ -19,12 +21,29 @@ namespace {
 
 const std::vector<std::string> usual_positions{"positions", "points", "pos", "xyz", "coords", "data"};
 const std::vector<std::string> usual_labels{"label", "labels", "class", "classes", "y", "target"};
+const std::vector<std::string> usual_point_labels{
+    "point_label",    "point_labels",    "part",          "parts",
+    "part_label",     "part_labels",     "pid",           "seg",
+    "segment",        "semantic",        "semantics",     "sem_label",
+    "semantic_label", "semantic_labels", "label",         "labels",
+    "class",          "scalar_label",    "classification"};
 const std::vector<std::string> of_atoms{"nuclear_charges", "atomic_numbers", "numbers", "species", "z"};
 constexpr size_t kMostArrayNames = 12;  // in a message
 constexpr double kByte = 255;
+constexpr int64_t kMostClass = 1'000'000;
 
 std::vector<std::string> names_for(const std::string& given, const std::vector<std::string>& usual) {
   return given.empty() ? usual : std::vector<std::string>{given};
+}
+
+/// Names of the classes of clouds, none where nobody asks for them.
+std::vector<std::string> labels_for(const CloudsDataOptions& o) {
+  if (!o.point_label.empty() && !o.class_input) {
+    return {};
+  }
+  std::vector<std::string> names = names_for(o.label, usual_labels);
+  std::erase(names, o.point_label);
+  return names;
 }
 
 std::string list_of(const std::vector<std::string>& names) {
@@ -115,6 +134,30 @@ std::vector<double> gathered(const PointTable& table, const std::vector<int64_t>
   return values;
 }
 
+/// Numbers of a column as the classes of points: of the first that is none, its row; -1: all are.
+int64_t first_that_is_no_class(const PointTable& table, int64_t column) {
+  for (int64_t row = 0; row < table.rows; ++row) {
+    const double x = table.values[row * table.columns() + column];
+    if (!(x >= 0) || x != std::floor(x) || x > kMostClass) {
+      return row;
+    }
+  }
+  return -1;
+}
+
+void read_classes(const PointTable& table, const std::string& name, const std::string& where, Cloud& cloud) {
+  const int64_t column = table.find(name);
+  require<DataError>(column >= 0, where, ": has no column ", quote(name, 40),
+                     " (data.clouds.point_label), its columns are ", list_of(table.names));
+  const int64_t wrong = first_that_is_no_class(table, column);
+  require<DataError>(wrong < 0, where, ": ", quote(name, 40), " must be whole numbers from 0 on, of point ",
+                     wrong, " it is ", wrong < 0 ? 0 : table.values[wrong * table.columns() + column]);
+  cloud.classes.reserve(table.rows);
+  for (int64_t row = 0; row < table.rows; ++row) {
+    cloud.classes.push_back(static_cast<int64_t>(table.values[row * table.columns() + column]));
+  }
+}
+
 Cloud cloud_of(const PointTable& table, const CloudsDataOptions& o, const std::string& where) {
   std::vector<std::vector<int64_t>> columns{{table.find("x"), table.find("y"), table.find("z")}};
   uint64_t numbers = 3;
@@ -128,6 +171,9 @@ Cloud cloud_of(const PointTable& table, const CloudsDataOptions& o, const std::s
   for (size_t k = 0; k < o.features.size(); ++k) {
     cloud.features.push_back(gathered(table, columns[k + 1], o.features[k].kind == CloudFeatureKind::scalar));
     require_finite(cloud.features.back(), width_of(o.features[k]), where, quote(o.features[k].key, 40));
+  }
+  if (!o.point_label.empty()) {
+    read_classes(table, o.point_label, where, cloud);
   }
   return cloud;
 }
@@ -175,6 +221,17 @@ void require_shape(const NamedArray& from, const std::vector<int64_t>& rows, int
                      " must hold numbers, got ", name_of(from.array.type));
 }
 
+/// The classes of all points of a file, (B P) or (P).
+std::vector<int64_t> classes_of_points(const NamedArray& from, const std::vector<int64_t>& rows,
+                                       const std::string& where) {
+  require_shape(from, rows, 1, where);
+  std::vector<int64_t> classes = integers_of(from.array, where + ": " + quote(from.name, 40));
+  const auto wrong = std::ranges::find_if(classes, [](int64_t k) { return k < 0 || k > kMostClass; });
+  require<DataError>(wrong == classes.end(), where, ": ", quote(from.name, 40),
+                     " must be whole numbers from 0 on, got ", wrong == classes.end() ? 0 : *wrong);
+  return classes;
+}
+
 std::vector<int64_t> labels_of(const NamedArray& from, int64_t clouds, bool many, const std::string& where) {
   const auto& shape = from.array.shape;
   const bool single = !many && (shape.empty() || shape == std::vector<int64_t>{1});
@@ -215,9 +272,20 @@ void use_arrays(const std::vector<NamedArray>& arrays, const std::function<Entri
         named({feature.key}, text("has no feature ", quote(feature.key, 40), ", its arrays are ")));
     require_shape(*features.back(), rows, width_of(feature), where);
   }
-  const NamedArray* label = o.label.empty() ? array_named(arrays, usual_labels)
-                                            : named({o.label}, text("has no array ", quote(o.label, 40),
-                                                                    " (data.clouds.label), its arrays are "));
+  std::vector<int64_t> classes;
+  if (!o.point_label.empty()) {
+    classes = classes_of_points(*named({o.point_label}, text("has no array ", quote(o.point_label, 40),
+                                                             " (data.clouds.point_label), its arrays are ")),
+                                rows, where);
+  }
+  const NamedArray* label = nullptr;
+  if (o.label.empty()) {
+    label = array_named(arrays, labels_for(o));
+    label = label != nullptr && points > 1 && label->array.shape == rows ? nullptr : label;  // of points
+  } else {
+    label =
+        named({o.label}, text("has no array ", quote(o.label, 40), " (data.clouds.label), its arrays are "));
+  }
   const auto labels = label != nullptr ? labels_of(*label, clouds, many, where) : std::vector<int64_t>();
   for (int64_t b = 0; b < clouds; ++b) {
     const std::string of = many ? text(where, ": cloud ", b) : where;
@@ -234,6 +302,9 @@ void use_arrays(const std::vector<NamedArray>& arrays, const std::function<Entri
       cloud.features.push_back(std::move(values));
     }
     cloud.label = labels.empty() ? -1 : labels[b];
+    if (!classes.empty()) {
+      cloud.classes.assign(classes.begin() + b * points, classes.begin() + (b + 1) * points);
+    }
     use(std::move(cloud));
   }
 }
@@ -286,42 +357,97 @@ bool is_cloud_text(std::string_view path) {
 }
 
 bool is_cloud_file(std::string_view path) {
-  return ends(path, {".ply", ".off", ".npz", ".h5", ".hdf5"}) || is_cloud_text(path);
+  return ends(path, {".ply", ".pcd", ".off", ".bin", ".npz", ".h5", ".hdf5"}) || is_cloud_text(path);
 }
 
-void read_clouds(const std::string& path, const CloudsDataOptions& o, const std::function<void(Cloud)>& use) {
-  const uint64_t limit = static_cast<uint64_t>(o.limit) << 20U;
+namespace {
+
+/// The points of a file that holds no arrays.
+PointTable table_of(const std::string& path, const CloudsDataOptions& o) {
   if (ends(path, {".ply"})) {
-    use(cloud_of(read_ply(path), o, path));
-  } else if (ends(path, {".off"})) {
+    return read_ply(path);
+  }
+  if (ends(path, {".pcd"})) {
+    return read_pcd(path);
+  }
+  if (ends(path, {".bin"})) {
+    return read_lidar_scan(path);
+  }
+  if (ends(path, {".off"})) {
     PointTable table{
         .names = {"x", "y", "z"}, .bytes = {false, false, false}, .values = read_off_vertices(path)};
     table.rows = static_cast<int64_t>(table.values.size()) / 3;
-    use(cloud_of(table, o, path));
-  } else if (ends(path, {".npz"})) {
+    return table;
+  }
+  return read_point_text(path, o.columns);
+}
+
+}  // namespace
+
+void read_clouds(const std::string& path, const CloudsDataOptions& o, const std::function<void(Cloud)>& use) {
+  const uint64_t limit = static_cast<uint64_t>(o.limit) << 20U;
+  if (ends(path, {".npz"})) {
     const auto arrays = read_npz(path, limit);
     use_arrays(arrays, [&] { return entries_of(arrays); }, o, path, use);
   } else if (is_hdf5(path)) {
-    std::vector<std::vector<std::string>> wanted{names_for(o.positions, usual_positions),
-                                                 names_for(o.label, usual_labels)};
+    std::vector<std::vector<std::string>> wanted{names_for(o.positions, usual_positions), labels_for(o)};
+    if (!o.point_label.empty()) {
+      wanted.push_back({o.point_label});
+    }
     for (const CloudFeature& feature : o.features) {
       wanted.push_back({feature.key});
     }
     use_arrays(read_hdf5_arrays(path, wanted, limit), [&] { return read_hdf5_entries(path); }, o, path, use);
   } else {
-    use(cloud_of(read_point_text(path, o.columns), o, path));
+    use(cloud_of(table_of(path, o), o, path));
   }
 }
 
 std::optional<bool> seems_clouds(const std::string& path) {
-  if (ends(path, {".ply", ".off"})) {
+  if (ends(path, {".ply", ".pcd", ".off"})) {
     return true;
+  }
+  if (ends(path, {".bin"})) {
+    return looks_like_lidar_scan(path);
   }
   if (!ends(path, {".npz"}) && !is_hdf5(path)) {
     return looks_like_points(path);
   }
   const auto entries = entries_in(path);
   return entries ? std::optional(are_clouds(*entries)) : std::nullopt;
+}
+
+std::string usual_point_label(const std::string& path, const CloudsDataOptions& o) {
+  if (ends(path, {".npz"}) || is_hdf5(path)) {
+    const Entries entries = entries_in(path).value_or(Entries{});
+    for (const std::string& positions : names_for(o.positions, usual_positions)) {
+      const auto places = std::ranges::find(entries, positions, &Hdf5Entry::name);
+      if (places == entries.end() || places->shape.size() < 2) {
+        continue;
+      }
+      const std::vector<int64_t> rows(places->shape.begin(), places->shape.end() - 1);
+      std::vector<int64_t> column = rows;
+      column.push_back(1);
+      for (const std::string& name : usual_point_labels) {
+        const auto found = std::ranges::find(entries, name, &Hdf5Entry::name);
+        if (found != entries.end() && (found->shape == rows || found->shape == column)) {
+          return name;
+        }
+      }
+      return "";
+    }
+    return "";
+  }
+  try {
+    const PointTable table = table_of(path, o);
+    for (const std::string& name : usual_point_labels) {
+      if (const int64_t column = table.find(name); column >= 0 && first_that_is_no_class(table, column) < 0) {
+        return name;
+      }
+    }
+  } catch (const DataError&) {  // said by whoever reads it
+  }
+  return "";
 }
 
 bool is_labelled_set(const std::string& path) {

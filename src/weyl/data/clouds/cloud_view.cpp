@@ -107,7 +107,7 @@ void NearestPoints::take(int64_t row, Search& search) const {
   }
   double square = 0;
   for (int axis = 0; axis < 3; ++axis) {
-    const double x = at(row, axis) - at(search.row, axis);
+    const double x = at(row, axis) - search.place[axis];
     square += x * x;
   }
   const Found found{square, row};
@@ -130,7 +130,7 @@ void NearestPoints::descend(int64_t begin, int64_t end, Search& search) const {
     return;
   }
   const int64_t middle = begin + (end - begin) / 2;
-  const double beside = at(search.row, axes_[middle]) - at(order_[middle], axes_[middle]);
+  const double beside = search.place[axes_[middle]] - at(order_[middle], axes_[middle]);
   const auto side = [&](bool low) {
     low ? descend(begin, middle, search) : descend(middle + 1, end, search);
   };
@@ -149,7 +149,7 @@ std::vector<int64_t> NearestPoints::of(int64_t row, int64_t count) const {
   if (count == 0) {
     return {};
   }
-  Search search{row, static_cast<size_t>(count), {}};
+  Search search{place_of(points_, row), row, static_cast<size_t>(count), {}};
   descend(0, points, search);
   std::ranges::sort_heap(search.best);
   std::vector<int64_t> rows;
@@ -158,6 +158,13 @@ std::vector<int64_t> NearestPoints::of(int64_t row, int64_t count) const {
     rows.push_back(neighbour);
   }
   return rows;
+}
+
+int64_t NearestPoints::to(const std::array<double, 3>& place) const {
+  require(!order_.empty(), "nearest points: there must be a point, there is none");
+  Search search{place, -1, 1, {}};
+  descend(0, std::ssize(order_), search);
+  return search.best.front().second;
 }
 
 namespace {

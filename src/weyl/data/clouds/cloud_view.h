@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -30,11 +31,14 @@ class NearestPoints {
   /// The `count` rows nearest to the point `row`, itself left out: the nearest first, the lowest row of equals.
   /// ShapeError: no such row, a count outside 0 .. P - 1.
   std::vector<int64_t> of(int64_t row, int64_t count) const;
+  /// The row nearest to a place, the lowest of equals. ShapeError: there are no points.
+  int64_t to(const std::array<double, 3>& place) const;
 
  private:
   using Found = std::pair<double, int64_t>;  // squared distance and row: ordered as neighbours are
   struct Search {
-    int64_t row = 0;
+    std::array<double, 3> place{};
+    int64_t row = -1;  // that is left out
     size_t count = 0;
     std::vector<Found> best;  // a heap, the worst in front
   };

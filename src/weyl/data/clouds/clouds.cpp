@@ -1,6 +1,7 @@
 #include "weyl/data/clouds/clouds.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/zeros.h>
 #include <algorithm>
 #include <filesystem>
 #include <optional>
@@ -19,13 +20,16 @@
 namespace weyl {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr Rotation kUpright{1, 0, 0, 0, 1, 0, 0, 0, 1};
+constexpr const char* kPointClasses = "mask";
 
 /// Rows `which` of (P, c) values.
-std::vector<double> rows_of(const std::vector<double>& values, const std::vector<int64_t>& which,
-                            int64_t points) {
+template <class T>
+std::vector<T> rows_of(const std::vector<T>& values, const std::vector<int64_t>& which, int64_t points) {
   const int64_t width = std::ssize(values) / points;
-  std::vector<double> result;
+  std::vector<T> result;
   result.reserve(which.size() * width);
   for (const int64_t row : which) {
     result.insert(result.end(), values.begin() + row * width, values.begin() + (row + 1) * width);
@@ -44,10 +48,46 @@ void keep_rows(Cloud& cloud, const std::vector<int64_t>& rows) {
   for (auto& values : cloud.features) {
     values = rows_of(values, rows, points);
   }
+  cloud.classes = rows_of(cloud.classes, rows, cloud.classes.empty() ? 1 : points);
 }
 
 CloudSet::CloudSet(std::vector<HeldCloud> clouds, Schema schema, const CloudsDataOptions& options)
     : clouds_(std::move(clouds)), schema_(std::move(schema)), options_(options) {}
+
+/// Of one of many in a file its number is part of it.
+std::string CloudSet::name(int64_t index) const {
+  const HeldCloud& held = clouds_.at(index);
+  return held.source.empty() ? text(fs::path(held.file).stem().string(), "_", held.number) : "";
+}
+
+FilePoints CloudSet::points_in_file(int64_t index) const {
+  const HeldCloud& held = clouds_.at(index);
+  CloudsDataOptions o = options_;  // places alone
+  o.features.clear();
+  o.point_label.clear();
+  std::vector<double> positions;
+  int64_t number = 0;
+  read_clouds(held.file, o, [&](Cloud cloud) {
+    if (number++ == held.number) {
+      positions = std::move(cloud.positions);
+    }
+  });
+  require<DataError>(!positions.empty(), held.file, ": has changed since it was read");
+  std::vector<double> fitted = positions;
+  if (options_.fit) {
+    fit_into_ball(std::span(fitted));
+  }
+  const Seen nodes = seen(index, nullptr);
+  const NearestPoints nearest(nodes.view.positions);
+  const int64_t points = std::ssize(positions) / 3;
+  FilePoints all{at::empty({points, 3}, at::kDouble), at::empty({points}, at::kLong)};
+  std::ranges::copy(positions, all.positions.mutable_data_ptr<double>());
+  auto* node = all.nodes.mutable_data_ptr<int64_t>();
+  for (int64_t p = 0; p < points; ++p) {
+    node[p] = nearest.to({fitted[3 * p], fitted[3 * p + 1], fitted[3 * p + 2]});
+  }
+  return all;
+}
 
 Batch CloudSet::batch(std::span<const int64_t> indices) const {
   return batch_of(indices, nullptr);
@@ -109,9 +149,21 @@ Batch CloudSet::batch_of(std::span<const int64_t> indices, const Draw* draw) con
     points.vectors = at::empty({rows, vectors, 3}, at::kDouble);
     fill(points.vectors, clouds, Kind::vector);
   }
+  if (find_quantity(features, kShapeClass) != nullptr) {
+    points.of_graphs[kShapeClass] = shape_classes(indices);
+  }
   Batch result;
   result.input = std::move(points);
-  if (!schema_.labels.empty()) {
+  if (find_quantity(schema_.labels, kPointClasses) != nullptr) {
+    Tensor labels = at::empty({rows, 1}, at::kLong);
+    auto* label = labels.mutable_data_ptr<int64_t>();
+    for (const Seen& cloud : clouds) {
+      for (const int64_t row : cloud.view.rows) {
+        *label++ = cloud.cloud->classes[row];
+      }
+    }
+    result.labels[kPointClasses] = labels;
+  } else if (!schema_.labels.empty()) {
     Tensor labels = at::empty({std::ssize(indices), 1}, at::kLong);
     auto* label = labels.mutable_data_ptr<int64_t>();
     for (const int64_t i : indices) {
@@ -120,6 +172,18 @@ Batch CloudSet::batch_of(std::span<const int64_t> indices, const Draw* draw) con
     result.labels["class"] = labels;
   }
   return result;
+}
+
+/// (B, classes) float64: 1 at the class of each cloud, else 0.
+Tensor CloudSet::shape_classes(std::span<const int64_t> indices) const {
+  const int64_t classes = find_quantity(schema_.interface.features, kShapeClass)->channels;
+  Tensor ones = at::zeros({std::ssize(indices), classes}, at::kDouble);
+  auto* row = ones.mutable_data_ptr<double>();
+  for (const int64_t i : indices) {
+    row[clouds_[i].cloud.label] = 1;
+    row += classes;
+  }
+  return ones;
 }
 
 /// The columns of the features of a kind, one after the other: those of the files, which turn with the points, then those
@@ -153,8 +217,6 @@ void CloudSet::fill(const Tensor& tensor, const std::vector<Seen>& clouds, Kind 
 }
 
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int64_t kUsualPoints = 1024;  // where the options say all, and nobody has looked at the files
 
@@ -221,7 +283,8 @@ std::vector<HeldCloud> load(const std::vector<CloudFile>& files, const CloudsDat
           rows.clear();
         }
         cloud.label = file.label >= 0 ? file.label : cloud.label;
-        all.push_back({std::move(cloud), file.path, std::move(rows)});
+        const auto number = static_cast<int64_t>(all.size() - first);
+        all.push_back({std::move(cloud), file.path, file.path, number, std::move(rows)});
       });
     } catch (const DataError& fault) {
       if (faults == nullptr) {
@@ -238,13 +301,19 @@ std::vector<HeldCloud> load(const std::vector<CloudFile>& files, const CloudsDat
   return all;
 }
 
-int64_t most_label(const std::vector<HeldCloud>& clouds) {
-  int64_t most = -1;
-  for (const HeldCloud& held : clouds) {
-    most = std::max(most, held.cloud.label);
+/// The largest class of clouds and that of points; -1: there are none.
+struct MostClasses {
+  int64_t of_clouds = -1, of_points = -1;
+
+  void look(const std::vector<HeldCloud>& clouds) {
+    for (const HeldCloud& held : clouds) {
+      of_clouds = std::max(of_clouds, held.cloud.label);
+      for (const int64_t k : held.cloud.classes) {
+        of_points = std::max(of_points, k);
+      }
+    }
   }
-  return most;
-}
+};
 
 /// Whether the clouds have classes: all of them, or none.
 bool have_classes(const std::vector<HeldCloud>& clouds) {
@@ -267,12 +336,8 @@ double mean_nodes(const std::vector<HeldCloud>& clouds, const CloudInput& input)
   return sum / static_cast<double>(clouds.size());
 }
 
-/// The schema of clouds of which `names` and `most`, the largest label, are known.
-Schema schema_with_labels(const CloudsDataOptions& o, const std::vector<std::string>& names, int64_t most) {
-  Schema schema = schema_without_labels(o);
-  if (most < 0) {
-    return schema;
-  }
+/// How many classes of clouds there are, of which `names` and the largest, `most`, are known.
+int64_t count_of_classes(const CloudsDataOptions& o, const std::vector<std::string>& names, int64_t most) {
   const int64_t found = names.empty() ? most + 1 : std::ssize(names);
   const bool fits = o.classes == 0 || (names.empty() ? found <= o.classes : found == o.classes);
   if (!fits) {
@@ -282,10 +347,35 @@ Schema schema_with_labels(const CloudsDataOptions& o, const std::vector<std::str
                      " (data.clouds.classes = ", o.classes, "), got ", most);
   require<DataError>(fits, o.path, ": data.clouds.classes must be ", found, ", the classes there are, got ",
                      o.classes);
-  schema.labels = {{.name = "class",
-                    .level = Level::graph,
-                    .kind = Kind::category,
-                    .categories = o.classes > 0 ? o.classes : found}};
+  return o.classes > 0 ? o.classes : found;
+}
+
+/// The schema of clouds of which `names` and the largest labels are known.
+Schema schema_with_labels(const CloudsDataOptions& o, const std::vector<std::string>& names,
+                          const MostClasses& most) {
+  Schema schema = schema_without_labels(o);
+  if (!o.point_label.empty() && most.of_points >= 0) {
+    require<DataError>(o.point_classes == 0 || most.of_points < o.point_classes, o.path,
+                       ": classes of points must be 0 .. ", o.point_classes - 1,
+                       " (data.clouds.point_classes = ", o.point_classes, "), got ", most.of_points);
+    schema.labels = {{.name = kPointClasses,
+                      .kind = Kind::category,
+                      .categories = o.point_classes > 0 ? o.point_classes : most.of_points + 1}};
+  }
+  const bool learned = o.point_label.empty() && !o.class_input;
+  if (most.of_clouds < 0 || !(learned || o.class_input)) {
+    require<DataError>(
+        !o.class_input, o.path,
+        ": data.clouds.class_input needs the class of each cloud: a folder for each class, an array, or a "
+        "table that data.clouds.labels names");
+    return schema;
+  }
+  const int64_t classes = count_of_classes(o, names, most.of_clouds);
+  if (o.class_input) {
+    schema.interface.features.push_back({.name = kShapeClass, .level = Level::graph, .channels = classes});
+  } else {
+    schema.labels = {{.name = "class", .level = Level::graph, .kind = Kind::category, .categories = classes}};
+  }
   if (!names.empty()) {
     schema.category_names["class"] = names;
   }
@@ -295,8 +385,12 @@ Schema schema_with_labels(const CloudsDataOptions& o, const std::vector<std::str
 }  // namespace
 
 Schema declared_schema(const CloudsDataOptions& o) {
-  require<ConfigError>(o.classes > 0, "data.clouds.classes: must be given, the number of classes");
-  return schema_with_labels(o, {}, o.classes - 1);
+  const bool of_points = !o.point_label.empty();
+  require<ConfigError>(!of_points || o.point_classes > 0,
+                       "data.clouds.point_classes: must be given, the number of classes of points");
+  require<ConfigError>((of_points && !o.class_input) || o.classes > 0,
+                       "data.clouds.classes: must be given, the number of classes");
+  return schema_with_labels(o, {}, {.of_clouds = o.classes - 1, .of_points = o.point_classes - 1});
 }
 
 Splits open_set(const CloudsDataOptions& o, std::vector<std::string>* faults) {
@@ -319,10 +413,14 @@ Splits open_set(const CloudsDataOptions& o, std::vector<std::string>* faults) {
       }
     }
   }
-  int64_t most = -1;
+  MostClasses most;
   bool first = true, classes = false;
   for (const auto& part : parts) {
     if (part.empty()) {
+      continue;
+    }
+    most.look(part);
+    if (!o.point_label.empty() && !o.class_input) {
       continue;
     }
     const bool has = have_classes(part);
@@ -330,7 +428,6 @@ Splits open_set(const CloudsDataOptions& o, std::vector<std::string>* faults) {
                        ": the clouds of all splits must have classes, or of none");
     classes = has;
     first = false;
-    most = std::max(most, most_label(part));
   }
   Schema schema = schema_with_labels(o, layout.classes, most);
   for (const auto& part : parts) {  // the training split, if there is one
@@ -354,6 +451,13 @@ Splits open_set(const CloudsDataOptions& o, std::vector<std::string>* faults) {
   return {set(parts[0], training), set(parts[1], schema), set(parts[2], schema)};
 }
 
+CloudsDataOptions as_opened(CloudsDataOptions o, const Dataset& train) {
+  if (const Quantity* input = find_quantity(train.schema().interface.features, kShapeClass)) {
+    o.classes = input->channels;
+  }
+  return o;
+}
+
 std::shared_ptr<const Dataset> open_cloud_files(const std::string& path, const CloudsDataOptions& options) {
   CloudsDataOptions o = options;
   o.path = path;
@@ -364,8 +468,13 @@ std::shared_ptr<const Dataset> open_cloud_files(const std::string& path, const C
     files.push_back({file, -1});
   }
   std::vector<HeldCloud> clouds = load(files, o);
-  require<DataError>(!clouds.empty(), path, ": holds no point cloud (.npz, .ply, .off, .h5 or text)");
-  Schema schema = schema_with_labels(o, {}, have_classes(clouds) ? most_label(clouds) : -1);
+  require<DataError>(!clouds.empty(), path, ": holds no point cloud: must be ", cloud_endings);
+  MostClasses most;
+  most.look(clouds);
+  if ((o.point_label.empty() || o.class_input) && !have_classes(clouds)) {
+    most.of_clouds = -1;
+  }
+  Schema schema = schema_with_labels(o, {}, most);
   schema.interface.typical_nodes = mean_nodes(clouds, o.input);
   return std::make_shared<CloudSet>(std::move(clouds), std::move(schema), o);
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,9 +16,17 @@ namespace weyl {
 struct HeldCloud {
   Cloud cloud;
   std::string source;         // of a cloud alone in its file
+  std::string file;           // that it is in,
+  int64_t number = 0;         // and which of its clouds it is
   std::vector<int64_t> rows;  // that are taken, unless training draws others; none: all
 
   int64_t taken() const { return rows.empty() ? cloud.points() : static_cast<int64_t>(rows.size()); }
+};
+
+/// All points of the file of a cloud whose nodes are some of them, moved or scaled, and of each the nearest node.
+struct FilePoints {
+  Tensor positions;  // (P, 3) float64, as the file has them
+  Tensor nodes;      // (P) int64, rows of the sample's nodes
 };
 
 /// Leaves these rows of a cloud, in their order.
@@ -32,6 +41,9 @@ class CloudSet : public Dataset {
   const Schema& schema() const override { return schema_; }
   int64_t tokens(int64_t index) const override { return options_.input.nodes(clouds_.at(index).taken()); }
   std::string source(int64_t index) const override { return clouds_.at(index).source; }
+  std::string name(int64_t index) const override;
+  /// Reads the file of a cloud again. DataError: it has changed.
+  FilePoints points_in_file(int64_t index) const;
   Batch batch(std::span<const int64_t> indices) const override;
   Batch augmented(std::span<const int64_t> indices, std::span<const int64_t> partners,
                   const Draw& draw) const override;
@@ -44,12 +56,16 @@ class CloudSet : public Dataset {
 
   Seen seen(int64_t index, const Draw* draw) const;
   Batch batch_of(std::span<const int64_t> indices, const Draw* draw) const;
+  Tensor shape_classes(std::span<const int64_t> indices) const;
   void fill(const Tensor& tensor, const std::vector<Seen>& clouds, Kind kind) const;
 
   std::vector<HeldCloud> clouds_;
   Schema schema_;
   CloudsDataOptions options_;
 };
+
+/// The feature of graphs that tells a model the class of a cloud.
+constexpr const char* kShapeClass = "shape_class";
 
 /// All clouds of one file, or of a folder without folders of classes, with the labels that the files say, if any.
 std::shared_ptr<const Dataset> open_cloud_files(const std::string& path, const CloudsDataOptions& options);

@@ -18,6 +18,8 @@ namespace fs = std::filesystem;
 
 constexpr int64_t most_points = 128;  // of a cloud: more see finer detail and take longer, by the square
 
+constexpr int64_t near_points = 8;  // that a node sees beside it
+
 constexpr const char* why_normals = "of the surface: places alone hardly change what this system says";
 
 /// The key under which the clouds have normals; empty: they have none.
@@ -32,33 +34,94 @@ std::string normals_of(const std::string& path) {
   return "";
 }
 
+int64_t fewest_points(const Splits& splits) {
+  int64_t fewest = INT64_MAX;
+  for (const auto& split : {splits.train, splits.valid, splits.test}) {
+    for (int64_t i = 0; split != nullptr && i < split->size(); ++i) {
+      fewest = std::min(fewest, split->tokens(i));
+    }
+  }
+  return fewest;
+}
+
 bool is_archive_of_clouds(const std::string& path) {
   return fs::is_regular_file(path) && (path.ends_with(".npz") || is_hdf5(path)) &&
          seems_clouds(path).value_or(false);
+}
+
+/// The name of the labels of points and their number; an empty name: there are none.
+struct PointLabels {
+  std::string name;
+  Classes classes;
+};
+
+PointLabels point_labels_of(const CloudsDataOptions& options, const CloudLayout& layout) {
+  CloudsDataOptions o = options;
+  for (const auto* files : {&layout.train, &layout.all}) {
+    if (o.point_label.empty() && !files->empty()) {
+      o.point_label = usual_point_label(files->front().path, o);
+    }
+  }
+  if (o.point_label.empty()) {
+    return {};
+  }
+  try {
+    return {o.point_label, classes_of(open_set(o), "mask")};
+  } catch (const DataError&) {  // other files have no such labels
+    return {};
+  }
 }
 
 FoundData look_at_clouds(const std::string& path) {
   FoundData found;
   CloudsDataOptions options{.path = path};
   options.points = 0;
-  const bool split = cloud_layout(options).split();
+  const CloudLayout layout = cloud_layout(options);
+  const bool split = layout.split();
   const Splits splits = open_set(options);
   count_samples(found, splits, path);
   const Classes classes = classes_of(splits, "class");
-  require<ConfigError>(classes.count > 0, path,
-                       ": the clouds have no classes, which a task of clouds learns: a folder for each "
-                       "class, an array of labels, or a table that data.clouds.labels names");
+  const PointLabels labels = point_labels_of(options, layout);
+  require<ConfigError>(
+      classes.count > 0 || labels.classes.count > 1, path,
+      ": the clouds have no classes, which a task of clouds learns: a folder for each "
+      "class, an array of labels, a table that data.clouds.labels names, or labels of points, an array or a "
+      "column that data.clouds.point_label names");
   found.family = FoundData::Family::shapes;
   found.voxels = false;
-  found.what = text(found.samples, " training clouds of ", classes.count, " classes");
-  found.tasks = {{"classification", "classes"}};
+  found.what = text(found.samples, " training clouds");
+  found.upright_axis = "z";
+  if (classes.count > 0) {
+    found.what += text(" of ", classes.count, " classes");
+    found.tasks.push_back({"classification", "classes of clouds"});
+  }
+  if (labels.classes.count > 1) {
+    found.what += text(", points of ", labels.classes.count, " classes");
+    found.tasks.push_back({"segmentation", text("classes of points, \"", labels.name, "\"")});
+  }
   const int64_t points = std::min(most_points, found.most_tokens);
   found.most_tokens = points;
-  found.write_data = [=](ConfigDraft& draft, const std::string&, const std::string& system) {
+  const bool near = fewest_points(splits) > near_points;
+  found.write_data = [=](ConfigDraft& draft, const std::string& task, const std::string& system) {
     write_set(draft, "clouds", path);
-    draft.set("classes", classes.count, "those that the files show");
+    if (task == "segmentation") {
+      draft.set("point_label", labels.name, "the class of each point");
+      draft.set("point_classes", labels.classes.count, "those that the files show");
+      if (classes.count > 1) {
+        draft.set("class_input", true, "the model is told the class of each cloud; false: it is not");
+        draft.set("classes", classes.count, "those that the files show");
+      }
+    } else {
+      draft.set("classes", classes.count, "those that the files show");
+    }
     draft.set("points", points, "of a cloud, drawn: more see finer detail and take longer, by the square");
     const std::string normals = system == "gatr" ? normals_of(path) : "";
+    if (near && ((system == "gatr" && normals.empty()) || task == "segmentation")) {
+      draft.set("neighbours", near_points,
+                task == "segmentation"
+                    ? "each node sees the way to its nearest points, the surface around it"
+                    : "the way to the nearest points: places alone hardly change what this system says");
+    }
     if (normals.empty()) {
       draft.remark(
           "Places alone are read; normals, colours and the like: features = [{ key = \"normal\", kind = "
@@ -74,7 +137,7 @@ FoundData look_at_clouds(const std::string& path) {
     }
   };
   found.write_task = [=](ConfigDraft& draft, const std::string& task, const std::string&) {
-    write_classes(draft, task, classes);
+    write_classes(draft, task, task == "segmentation" ? labels.classes : classes);
   };
   return found;
 }
@@ -99,6 +162,7 @@ FoundData look_at_shapes(const std::string& path, const std::string& variant) {
   const auto found_points = static_cast<int64_t>(found.mean_tokens);  // of files of clouds, not of meshes
   const int64_t points = files.empty() ? 128 : std::min<int64_t>(128, found_points);
   found.normals = files.empty();  // meshes
+  found.upright_axis = files.empty() ? "z" : "y";
   found.what = text(found.samples, " training shapes of ", classes.count, " classes");
   found.tasks = {{"classification", "classes"}};
   found.write_data = [=](ConfigDraft& draft, const std::string&, const std::string& system) {

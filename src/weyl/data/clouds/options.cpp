@@ -82,11 +82,20 @@ void fields(Fields& f, CloudsDataOptions& o) {
   f("label", o.label,
     "name of the array of classes, where no folder says them; none: the first there is of label, labels, "
     "class, classes, y, target");
+  f("point_label", o.point_label,
+    "name of the array (points) or (clouds, points), or of the column, with the class of each point, a whole number from 0 "
+    "on, which task segmentation learns; none: the class of each cloud is learned");
+  f.also_called("point_label", {"mask", "part_label", "segment_label", "semantic"});
   f("columns", o.columns,
     "what the columns of text are, x, y and z among them; none: as the file says, else x, y, z first");
   f("features", o.features, "what points have beside their places");
   f("classes", o.classes, "number of classes; 0: as many as there are, which only the files can say",
     {0, 1e6});
+  f("point_classes", o.point_classes,
+    "number of classes of points; 0: as many as there are, which only the files can say", {0, 1e6});
+  f("class_input", o.class_input,
+    "tells the model the class of each cloud, as the parts of shapes of several kinds are learned; clouds that are predicted "
+    "must have one, too");
   f("points", o.points, "points drawn of each cloud, which keeps all when it has fewer; 0: all", {0, 1e9});
   f("fit", o.fit, "moves and scales each cloud into the ball of radius 1");
   f("train_fraction", o.train_fraction, "of the clouds, where the splits are not given", {0, 1});
@@ -104,8 +113,14 @@ void require_effects(const CloudsDataOptions& o) {
                                     "with kind = \"vector\" or \"normal\", which have one vector each"}};
     refuse_unused(text("data.clouds.features[", k, "]"), o.features[k], usual, options);
   }
+  const bool of_points = !o.point_label.empty(), of_clouds = !of_points || o.class_input;
+  const char* no_classes = "with point_label and without class_input";
   const Conditional options[] = {
-      {"label", o.labels.empty(), "beside labels, which says the classes"},
+      {"label", o.labels.empty() && of_clouds,
+       of_clouds ? "beside labels, which says the classes" : no_classes},
+      {"classes", of_clouds, no_classes},
+      {"point_classes", of_points, "without point_label"},
+      {"class_input", of_points, "without point_label: a class that is learned is no input"},
       {"up", o.input.knows_up(), "without frame = \"up\" and without augment.rotate = \"z\""}};
   refuse_unused("data.clouds", o, CloudsDataOptions{}, options);
   require_effects(o.input, o.points, "data.clouds");

@@ -14,6 +14,7 @@
 
 namespace weyl {
 
+class Dataset;
 struct Schema;
 struct Splits;
 
@@ -99,13 +100,15 @@ void fields(Fields& f, CloudFeature& o);
 struct CloudsDataOptions {
   static constexpr const char* name_in_config = "clouds";
   std::string path = "data/clouds";
-  std::string labels;                // a table of files and classes in the folder; empty: folders are classes
-  std::string positions, label;      // names of arrays; empty: the usual ones
+  std::string labels;            // a table of files and classes in the folder; empty: folders are classes
+  std::string positions, label;  // names of arrays; empty: the usual ones
+  std::string point_label;  // an array or a column: the class of each point, learned in place of the cloud's
   std::vector<std::string> columns;  // of text without names
   std::vector<CloudFeature> features;
-  int64_t classes = 0;    // 0: as many as the files have
-  int64_t points = 1024;  // the most of a cloud, drawn; 0: all
-  bool fit = true;        // scales each cloud into the ball of radius 1
+  int64_t classes = 0, point_classes = 0;  // 0: as many as the files have
+  bool class_input = false;                // beside point_label: each cloud's class is told to the model
+  int64_t points = 1024;                   // the most of a cloud, drawn; 0: all
+  bool fit = true;                         // scales each cloud into the ball of radius 1
   double train_fraction = 0.8, valid_fraction = 0.1;
   int64_t seed = 0;      // of the splits and of the points
   int64_t limit = 4096;  // MiB of arrays that one file may have
@@ -122,7 +125,8 @@ void require_effects(const CloudsDataOptions& options);
 /// clouds/cloud_input.h says.
 ///
 /// Features of nodes are those that the options name, by their keys: scalars, vectors, normals (Role::normal). Label
-/// `class` (B, 1), where there are classes.
+/// `class` (B, 1), where there are classes. With `point_label` it is `mask` (N, 1), the classes of points, alone; the class of
+/// the cloud can then be a feature of graphs, `shape_class`, a one of as many zeros as there are classes.
 ///
 /// ConfigError without a number of classes: only the files could say it.
 Schema declared_schema(const CloudsDataOptions& options);
@@ -132,5 +136,7 @@ Schema declared_schema(const CloudsDataOptions& options);
 /// DataError: see cloud_layout and read_clouds; only some clouds have a class; other classes than the options say.
 /// MemoryError: the clouds need more memory than there is.
 Splits open_set(const CloudsDataOptions& options, std::vector<std::string>* faults = nullptr);
+/// The options with the number of classes that an input says.
+CloudsDataOptions as_opened(CloudsDataOptions options, const Dataset& train);
 
 }  // namespace weyl

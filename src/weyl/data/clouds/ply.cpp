@@ -568,4 +568,86 @@ Mesh read_ply_mesh(const std::string& path) {
   return parse_ply_mesh({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path);
 }
 
+std::array<uint8_t, 3> colour_of_class(int64_t number) {
+  constexpr std::array<std::array<uint8_t, 3>, 10> tableau{{{31, 119, 180},
+                                                            {255, 127, 14},
+                                                            {44, 160, 44},
+                                                            {214, 39, 40},
+                                                            {148, 103, 189},
+                                                            {140, 86, 75},
+                                                            {227, 119, 194},
+                                                            {127, 127, 127},
+                                                            {188, 189, 34},
+                                                            {23, 190, 207}}};
+  if (number < std::ssize(tableau)) {
+    return tableau[static_cast<size_t>(number)];
+  }
+  const double golden = 0.6180339887498949, turns = golden * static_cast<double>(number);
+  const double hue = 6 * (turns - std::floor(turns));
+  std::array<uint8_t, 3> colour{};
+  for (size_t channel = 0; channel < 3; ++channel) {  // of HSV with saturation 0.75, value 0.9
+    const double at = std::fmod(hue + (channel == 0 ? 5 : channel == 1 ? 3 : 1), 6.0);
+    const double share = std::clamp(std::min(at, 4 - at), 0.0, 1.0);
+    colour[channel] = static_cast<uint8_t>(std::lround(255 * 0.9 * (1 - 0.75 * share)));
+  }
+  return colour;
+}
+
+namespace {
+
+constexpr int64_t kMostComments = 1000;  // readers take so many lines of a header, this one too
+
+template <class T>
+void append_little_endian(std::string& to, T value) {
+  auto bits = std::bit_cast<std::array<char, sizeof(T)>>(value);
+  if constexpr (std::endian::native == std::endian::big) {
+    std::ranges::reverse(bits);
+  }
+  to.append(bits.data(), bits.size());
+}
+
+}  // namespace
+
+std::string ply_of(const ClassifiedPoints& p) {
+  const size_t points = p.classes.size(), shares = p.probabilities.empty() ? 0 : static_cast<size_t>(p.count);
+  require(p.positions.size() == 3 * points && p.probabilities.size() == shares * points,
+          "ply: there must be positions (P, 3), classes (P) and probabilities (P, K), got ",
+          p.positions.size(), ", ", points, " and ", p.probabilities.size(), " numbers for K = ", p.count);
+  std::string file = "ply\nformat binary_little_endian 1.0\n";
+  for (int64_t k = 0; k < std::min(p.count, kMostComments); ++k) {
+    const auto colour = colour_of_class(k);
+    const bool named = std::ssize(p.names) == p.count;
+    file += text("comment class ", k, " colour ", int{colour[0]}, " ", int{colour[1]}, " ", int{colour[2]},
+                 named ? " " + printable(p.names[static_cast<size_t>(k)], 200) : "", "\n");
+  }
+  file += text("element vertex ", points, "\n");
+  for (const char* axis : {"x", "y", "z"}) {
+    file += text("property double ", axis, "\n");
+  }
+  for (const char* channel : {"red", "green", "blue"}) {
+    file += text("property uchar ", channel, "\n");
+  }
+  file += "property int class\n";
+  for (size_t k = 0; k < shares; ++k) {
+    file += text("property float p_", k, "\n");
+  }
+  file += "end_header\n";
+  file.reserve(file.size() + points * (3 * sizeof(double) + 3 + sizeof(int32_t) + shares * sizeof(float)));
+  for (size_t row = 0; row < points; ++row) {
+    for (const double x : p.positions.subspan(3 * row, 3)) {
+      append_little_endian(file, x);
+    }
+    const int64_t k = p.classes[row];
+    require(k >= 0 && k < p.count, "ply: classes must be 0 .. ", p.count - 1, ", got ", k);
+    for (const uint8_t channel : colour_of_class(k)) {
+      file.push_back(static_cast<char>(channel));
+    }
+    append_little_endian(file, static_cast<int32_t>(k));
+    for (const float share : p.probabilities.subspan(shares * row, shares)) {
+      append_little_endian(file, share);
+    }
+  }
+  return file;
+}
+
 }  // namespace weyl

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,6 +64,22 @@ namespace weyl {
 /// MemoryError: more than there is.
 PointTable parse_ply(std::string_view file, std::string_view where);
 PointTable read_ply(const std::string& path);
+
+/// Points with what a model says of each.
+struct ClassifiedPoints {
+  std::span<const double> positions;     // (P, 3)
+  std::span<const int64_t> classes;      // (P), 0 .. count - 1
+  std::span<const float> probabilities;  // (P, count), or none
+  int64_t count = 0;                     // of classes
+  std::vector<std::string> names;        // of the classes for comments, or none
+};
+
+/// The bytes of a binary_little_endian PLY of them: `x`, `y`, `z` (double), `red`, `green`, `blue` (uchar) by the class, `class`
+/// (int) and, where there are, `p_0`, `p_1`, ... (float). A comment for each class has its number, colour and name.
+/// ShapeError: spans that do not fit, a class outside 0 .. count - 1.
+std::string ply_of(const ClassifiedPoints& points);
+/// The colour of a class: those of the first ten are Tableau's, further ones go round the circle of hues by the golden angle.
+std::array<uint8_t, 3> colour_of_class(int64_t number);
 
 /// The same vertices with the faces: the list `vertex_indices` or `vertex_index` of the element `face`, of more than three
 /// corners as a fan; without such a list the mesh has no faces. DataError as above, and: a face of fewer than 3

@@ -168,13 +168,12 @@ std::string meaning(const AuditReport& report, const Symmetry& claimed, std::spa
 
 std::vector<std::string> summary_of(const AuditReport& report, const Symmetry& claimed,
                                     std::span<const Quantity> answers, bool augmented) {
-  std::vector<std::string> lines;
+  std::vector<std::string> lines{"for this task: " + meaning(report, claimed, answers, augmented)};
   say_claims(report, lines);
   say_misses(report, claimed, lines);
   for (const SkippedControl& c : report.skipped) {
     lines.push_back("not judged: " + c.transformation + ", under which every sample is its own image");
   }
-  lines.push_back("for this task: " + meaning(report, claimed, answers, augmented));
   return lines;
 }
 

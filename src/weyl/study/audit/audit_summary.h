@@ -9,8 +9,9 @@
 
 namespace weyl {
 
-/// What an audit found, in a few sentences for who does not read tables: under what the model is exact, or is not though it
-/// claims to be; how far off it is under what else was tried; and what both mean for who uses its answers.
+/// What an audit found, in a few sentences for who does not read tables. The first says what it means for who uses the model's
+/// answers; then come under what the model is exact, or is not though it claims to be, and how far off it is under what else
+/// was tried.
 /// `claimed`: what was audited. `answers`: what users get, the predictions of the task or the model's outputs.
 /// `augmented`: whether training turns its samples.
 std::vector<std::string> summary_of(const AuditReport& report, const Symmetry& claimed,

@@ -53,6 +53,7 @@ std::array<double, 9> turn_about(const Direction& axis, double angle) {
 struct Ways {
   Direction axis, shift;
   std::array<double, 9> uniform;
+  double angle = 0;
 };
 
 struct Row {
@@ -60,7 +61,7 @@ struct Row {
   std::function<Placement(const Ways&)> of;
 };
 
-std::vector<Row> rows() {
+std::vector<Row> rows(bool points) {
   std::vector<Row> all{{"as it is", [](const Ways&) { return Placement{}; }}};
   for (const int degrees : {5, 10, 20, 45, 90}) {
     all.push_back({text("turned ", degrees), [degrees](const Ways& w) {
@@ -68,6 +69,15 @@ std::vector<Row> rows() {
                    }});
   }
   all.push_back({"turned uniformly", [](const Ways& w) { return Placement{w.uniform, {}}; }});
+  if (points) {
+    for (size_t axis = 0; axis < 3; ++axis) {
+      Direction about{};
+      about[axis] = 1;
+      all.push_back({text("turned about ", std::string_view("xyz").substr(axis, 1)),
+                     [about](const Ways& w) { return Placement{turn_about(about, w.angle), {}}; }});
+    }
+    return all;
+  }
   for (const double cells : {0.5, 1.0, 2.0, 3.0, 4.0}) {
     all.push_back({text("shifted ", cells), [cells](const Ways& w) {
                      Placement p;
@@ -88,26 +98,31 @@ Breakdown measured_when_placed(const Predictor& predictor, const std::shared_ptr
                                const std::string& where, uint64_t seed, const PredictorCalls& calls) {
   require<ConfigError>(predictor.task() != nullptr, where, ": the model must have a task to be measured by");
   const std::vector<Quantity>& outputs = predictor.interface().outputs;
+  const bool points = holds_points_in_space(*data);
   require<ConfigError>(
-      std::ranges::all_of(
-          outputs, [](const Quantity& q) { return q.level == Level::graph && q.kind == Kind::scalar; }),
+      std::ranges::all_of(outputs,
+                          [&](const Quantity& q) {
+                            return q.kind == Kind::scalar &&
+                                   (q.level == Level::graph || (points && q.level == Level::node));
+                          }),
       where,
-      ": the model's outputs must be numbers of whole samples, which turns and shifts leave as they are");
+      ": the model's outputs must be numbers of whole samples or of points, which turns and shifts leave as "
+      "they are");
   require<DataError>(
-      makes_anew(*data), where,
-      ": must be volumes that the set makes of shapes, since only these can be turned and shifted before they "
-      "become cells");
+      points || makes_anew(*data), where,
+      ": must be points in space, or volumes that the set makes of shapes, since only these can be turned and shifted before "
+      "they become cells");
   std::vector<Ways> ways;
-  Stream stream(seed, "placements");
+  Stream stream(seed, "placements"), angles(seed, "placement angles");
   for (int64_t i = 0; i < data->size(); ++i) {
-    Ways w{direction(stream), direction(stream), {}};
+    Ways w{direction(stream), direction(stream), {}, 2 * std::numbers::pi * angles.uniform()};
     const Tensor uniform = random_rotations(1, 3, false, stream).linear.contiguous();
     std::copy_n(uniform.const_data_ptr<double>(), 9, w.uniform.begin());
     ways.push_back(w);
   }
   Breakdown table{.by = "placement", .rows = {}};
   std::map<std::string, Tensor> as_it_is;
-  const std::vector<Row> all = rows();
+  const std::vector<Row> all = rows(points);
   for (size_t k = 0; k < all.size(); ++k) {
     const auto placed = std::make_shared<PlacedSamples>(
         data, [&](int64_t i) { return all[k].of(ways[static_cast<size_t>(i)]); });
@@ -127,9 +142,13 @@ Breakdown measured_when_placed(const Predictor& predictor, const std::shared_ptr
           meter->add(batch, predictions);
           std::vector<Tensor> of_batch;
           for (const Quantity& q : outputs) {
-            of_batch.push_back(predictions.at(q.name).detach().to(at::kCPU, at::kDouble));
+            if (const auto found = predictions.find(q.name); found != predictions.end()) {
+              of_batch.push_back(found->second.detach().to(at::kCPU, at::kDouble));
+            }
           }
-          said["logits"].push_back(at::cat(of_batch, 1));
+          if (!of_batch.empty()) {  // a segmentation predicts probabilities alone
+            said["logits"].push_back(at::cat(of_batch, 1));
+          }
           Model& model = predictor.model();
           for (const auto& [name, lengths] :
                model.stage_lengths(to(batch, model.device(), model.dtype()).input)) {

@@ -205,7 +205,7 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const Recipe
   for (const Quantity& label : p.data.train->schema().labels) {
     if (label.kind == Kind::category && (label.name == "class" || label.name == "mask")) {
       // The run's config says how many there were: nobody else can say it without the files.
-      p.recipe.data = count_classes(p.recipe.data, label.categories);
+      p.recipe.data = count_classes(p.recipe.data, label.name, label.categories);
     }
   }
   p.recipe.data = as_opened(std::move(p.recipe.data), *p.data.train);
