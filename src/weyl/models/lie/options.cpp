@@ -1,5 +1,6 @@
 #include "weyl/models/lie/options.h"
 
+#include "weyl/carriers/quantity.h"
 #include "weyl/config/unused_options.h"
 #include "weyl/models/shared_options.h"
 
@@ -20,14 +21,20 @@ void fields(Fields& f, Options& o) {
   f("move_tokens", o.move_tokens,
     "each block but the last moves the tokens too, g -> g exp(delta), and the next one sees them moved (not "
     "in the paper; G and C)");
+  f("length_scale", o.length_scale,
+    "the length that counts as much as one radian, in the unit of the poses: about the distance of neighbours",
+    {1e-9, 1e9});
 }
 
-void require_effects(const Options& o, const Interface*) {
+void require_effects(const Options& o, const Interface* interface) {
   const bool poses = o.variant != Variant::A;
+  const bool places = interface == nullptr || !interface->group ||
+                      matrix_size(*interface->group) > dimension_of(*interface->group);
   const Conditional options[] = {
       {"chart", poses, "with variant = \"A\", which takes no logarithms"},
       {"move_tokens", poses && o.blocks > 1,
-       poses ? "with fewer than two blocks" : "with variant = \"A\", which sees poses once"}};
+       poses ? "with fewer than two blocks" : "with variant = \"A\", which sees poses once"},
+      {"length_scale", places, "of rotations, which have no lengths"}};
   refuse_unused("model.lie", o, Options{}, options);
 }
 

@@ -32,6 +32,7 @@ struct Options {
   int64_t ffn_factor = 4;
   ChartPolicy chart = ChartPolicy::mask;
   bool move_tokens = false;
+  double length_scale = 1;  // of translations, in the unit of the poses
 };
 void fields(Fields& f, Options& o);
 
