@@ -119,6 +119,7 @@ TEST(Makers, KeepAFileThatAppearsWhileTheyWork) {
               "test.safetensors");
   expect_kept(plan_of(PlanetsMakerOptions{.train = 2, .valid = 2, .test = 2}), "valid.safetensors");
   expect_kept(plan_of(PoseSequencesMakerOptions{.train = 2, .valid = 2, .test = 2}), "valid.safetensors");
+  expect_kept(plan_of(PoseWindowsMakerOptions{.train = 2, .valid = 2, .test = 2}), "valid.safetensors");
   expect_kept(plan_of(SolidsMakerOptions{.train = 2, .test = 2, .points = 8}), "test0.h5");
   expect_kept(plan_of(SolidsMakerOptions{.train = 1, .test = 1, .format = SolidsFormat::off}),
               "box/test/box_0001.off");
