@@ -84,12 +84,14 @@ TEST(EffectsOfData, PoseSequences) {
 }
 
 TEST(EffectsOfData, PoseWindows) {
-  expect_all_to_act("pose_windows",
-                    PoseWindowsDataOptions{.path = WEYL_SOURCE_DIR "/tests/fixtures/poses/loop.truth.tum",
-                                           .group = LieGroup::se2,
-                                           .length = 5,
-                                           .ahead = 1,
-                                           .noise = 0.1});
+  expect_all_to_act(
+      "pose_windows",
+      PoseWindowsDataOptions{.path = WEYL_SOURCE_DIR "/tests/fixtures/poses/loop.truth.tum",
+                             .group = LieGroup::se2,
+                             .length = 5,
+                             .ahead = 1,
+                             .noise = 0.1},
+      {{"repeated", "no time stands there twice, which files alone show (PoseFile.RepeatedTimes...)"}});
 }
 
 TEST(EffectsOfData, Oc20) {
