@@ -195,6 +195,19 @@ TEST(PosesProgram, RefusesInOneLine) {
            {"data convert " + desk + " x.npz", "convert: must be", 2},
            {"data inspect " + trajectories + "../broken/poses/sheared.txt",
             "R^T R is off the identity by 0.2", 3},
+           {"data convert " + desk + " x.safetensors hole=true noise=0.1",
+            "hole asks for another pose than ahead and noise do", 2},
+           {"data convert " + desk + " x.safetensors length=4 ahead=3",
+            "ahead = 3 needs samples of at least 5 poses, two to look ahead from, got 4", 2},
+           {"data convert " + desk + " x.safetensors group=aff3", "group must be so2, se2, so3 or se3", 2},
+           {"data convert " + trajectories + "../broken/poses/time_stands.txt x.safetensors",
+            "stands there twice", 3},
+           {"data make pose_windows --out x group=aff2", "as bodies move, got aff2", 2},
+           {"eval " + desk, "a trajectory is measured against the true one: add --data TRUTH", 2},
+           {"eval " + desk + " --data " + trajectories + "loop.truth.tum",
+            "must have poses within 0.01 s of those of", 3},
+           {"eval " + desk + " --data " + desk + " --split test", "--data TRUTH goes alone with it", 2},
+           {"eval " + desk + " --data " + trajectories, "must be a trajectory", 2},
            {"data make pose_sequences --out x group=so2 variant=blocks", "so2 has the rotation alone", 2},
            {"data make pose_sequences --out x group=se4", "did you mean 'se2'?", 2},
            {"data make pose_sequence --out x", "did you mean 'pose_sequences'?", 2},
@@ -260,6 +273,134 @@ TEST(PosesProgram, FillsTheGapOfATrajectoryInItsPlace) {
   EXPECT_EQ(weyl_program("predict run filled.kitti --out other.tum", folder).code, 2);
   EXPECT_EQ(weyl_program("predict run gaps/test.safetensors --out other.tum", folder).code, 2);
   EXPECT_FALSE(std::filesystem::exists(folder + "/other.tum"));
+}
+
+TEST(PosesProgram, ComparesTwoTrajectories) {
+  const std::string folder = scratch("pose-compare"), truth = trajectories + "loop.truth.tum",
+                    estimate = trajectories + "loop.estimate.tum";
+  const Outcome compared = weyl_program("eval " + estimate + " --data " + truth + " --json", folder);
+  ASSERT_EQ(compared.code, 0) << compared.err;
+  const Json json = Json::parse(compared.out, "stdout");
+  EXPECT_EQ(json.find("samples")->number_or(0), 49);
+  const Json& metrics = *json.find("metrics");
+  // tests/goldens/trajectory_errors.txt
+  EXPECT_NEAR(metrics.find("ape")->find("value")->number_or(0), 6.659814359024479, 1e-9);
+  EXPECT_EQ(metrics.find("ape")->find("unit")->string_or(""), "m");
+  EXPECT_NEAR(metrics.find("rpe_angle")->find("value")->number_or(0), 4.17437403604221, 0.01);
+  EXPECT_EQ(metrics.find("rpe_angle")->find("unit")->string_or(""), "degrees");
+  EXPECT_NEAR(metrics.find("sim3_scale")->find("value")->number_or(0), 1.391714364650745, 1e-9);
+  const Outcome people = weyl_program("eval " + estimate + " --data " + truth, folder);
+  EXPECT_TRUE(people.out.starts_with("49 poses\n")) << people.out;
+  EXPECT_NE(people.err.find("49 of 50 poses are compared with one of 60"), std::string::npos) << people.err;
+  // Repeated times stay: the one of both that stands first is compared.
+  std::ofstream(folder + "/twice.txt")
+      << "1.0 1 0 0 0 0 0 1\n2.0 2 0 0 0 0 0 1\n2.0 3 1 0 0 0 0 1\n3.0 4 0 0 0 0 0 1\n";
+  EXPECT_EQ(weyl_program("eval twice.txt --data twice.txt", folder).code, 0);
+}
+
+double metric(const Json& result, const char* name) {
+  const Json* found = result.find("metrics")->find(name);
+  return found == nullptr ? -1 : found->find("value")->number_or(-1);
+}
+
+TEST(PosesProgram, ForecastsTheNextPosesOfATrajectory) {
+  const std::string folder = scratch("pose-forecast");
+  write_path(folder + "/path.txt", 300, 0.3);
+  const Outcome drafted =
+      weyl_program("config new --data path.txt --task pose_correction --out path.toml", folder);
+  ASSERT_EQ(drafted.code, 0) << drafted.err;
+  const Outcome trained = weyl_program("train path.toml --out run train.epochs=20 --json", folder);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const Json seen = Json::parse(weyl_program("eval run --json", folder).out, "stdout");
+  EXPECT_GT(metric(seen, "relative_error"), 0);
+  EXPECT_EQ(seen.find("metrics")->find("translation_rmse")->find("unit")->string_or(""), "m");
+  EXPECT_EQ(seen.find("metrics")->find("angle_rmse")->find("unit")->string_or(""), "degrees");
+  ASSERT_NE(seen.find("breakdowns"), nullptr);
+  EXPECT_EQ(seen.find("breakdowns")->find("pose ahead")->items().size(), 2u);
+  const auto beside = [&](const char* name) {
+    return seen.find("baselines")->find(name)->find("translation_rmse")->find("value")->number_or(-1);
+  };
+  EXPECT_LT(beside("as given"), beside("last pose"));  // a smooth path
+  // The audit holds of the prediction too.
+  const Outcome audited = weyl_program("audit run --samples 6 --json", folder);
+  EXPECT_EQ(audited.code, 0) << audited.err << audited.out;
+  // Written as a trajectory: what was there, and two more, a thirtieth of a second apart.
+  for (const std::string end : {"tum", "kitti"}) {
+    const Outcome written = weyl_program("predict run path.txt --out ahead." + end, folder);
+    ASSERT_EQ(written.code, 0) << written.err;
+    EXPECT_NE(written.err.find("the last 2 of 302 poses lie ahead"), std::string::npos) << written.err;
+  }
+  const Json same = Json::parse(weyl_program("eval ahead.tum --data path.txt --json", folder).out, "stdout");
+  EXPECT_EQ(same.find("samples")->number_or(0), 300);
+  EXPECT_LT(metric(same, "ape"), 1e-12);
+  const std::string text = contents(folder + "/ahead.tum");
+  EXPECT_NE(text.find("\n1010.0000"), std::string::npos) << text.substr(text.size() - 300);
+  EXPECT_EQ(weyl_program("predict run ahead.kitti --out other.tum", folder).code, 2);  // no times
+}
+
+TEST(PosesProgram, DenoisesClassifiesAndMeasuresWindows) {
+  const std::string folder = scratch("pose-windows");
+  ASSERT_EQ(
+      weyl_program("data make pose_windows --out made ahead=0 noise=0.1 train=60 valid=12 test=12", folder)
+          .code,
+      0);
+  for (const auto& [task, metric_name] : {std::pair{"pose_correction", "relative_error"},
+                                          {"classification", "accuracy"},
+                                          {"property", "mae"}}) {
+    const std::string name(task);
+    const Outcome drafted =
+        weyl_program("config new --data made --task " + name + " --out " + name + ".toml", folder);
+    ASSERT_EQ(drafted.code, 0) << drafted.err;
+    const Outcome trained =
+        weyl_program("train " + name + ".toml --out " + name + " train.epochs=2 --json", folder);
+    ASSERT_EQ(trained.code, 0) << trained.err;
+    EXPECT_GE(metric(*Json::parse(trained.out, "stdout").find("test"), metric_name), 0) << trained.out;
+    const Outcome audited = weyl_program("audit " + name + " --samples 6", folder);
+    EXPECT_EQ(audited.code, 0) << task << audited.err << audited.out;
+    const Outcome predicted =
+        weyl_program("predict " + name + " made/test.safetensors --out " + name + ".safetensors", folder);
+    ASSERT_EQ(predicted.code, 0) << predicted.err;
+  }
+  EXPECT_EQ(SafetensorsFile(folder + "/pose_correction.safetensors").entry("pose").shape,
+            (std::vector<int64_t>{144, 4, 4}));
+  EXPECT_EQ(SafetensorsFile(folder + "/property.safetensors").entry("speed").shape,
+            (std::vector<int64_t>{12, 1}));
+  // A recording: every pose is written anew, with its time.
+  write_path(folder + "/path.txt", 50, 0.3);
+  const Outcome written = weyl_program("predict pose_correction path.txt --out clean.tum", folder);
+  ASSERT_EQ(written.code, 0) << written.err;
+  const Json json = Json::parse(weyl_program("eval clean.tum --data path.txt --json", folder).out, "stdout");
+  EXPECT_EQ(json.find("samples")->number_or(0), 50);
+  EXPECT_GT(metric(json, "ape"), 0);
+}
+
+// What is left of poses in other groups, and times as a feature of sequences with a missing pose.
+TEST(PosesProgram, TakesTrajectoriesInOtherGroups) {
+  const std::string folder = scratch("pose-groups");
+  std::string rows;
+  for (int k = 0; k < 60; ++k) {
+    const double a = 0.05 * k;
+    rows += std::to_string(100 + 0.5 * k + (k % 3 == 0 ? 0.2 : 0)) + " " + std::to_string(0.3 * k) + " " +
+            std::to_string(std::sin(a)) + " 0.1 0 0 " + std::to_string(std::sin(a)) + " " +
+            std::to_string(std::cos(a)) + "\n";
+  }
+  std::ofstream(folder + "/floor.txt") << rows;
+  for (const auto& [group, m] : {std::pair{"se2", 3}, {"so3", 3}, {"so2", 2}}) {
+    const std::string name(group);
+    const Outcome made = weyl_program(
+        "data convert floor.txt " + name + ".safetensors length=6 ahead=2 group=" + name, folder);
+    ASSERT_EQ(made.code, 0) << made.err;
+    EXPECT_EQ(SafetensorsFile(folder + "/" + name + ".safetensors").entry("elements").shape,
+              (std::vector<int64_t>{60, m, m}));
+  }
+  const Outcome trained = weyl_program(
+      "train " WEYL_SOURCE_DIR
+      "/configs/completion/se2.toml data.pose_sequences.path=floor.txt data.pose_sequences.times=true "
+      "'data.pose_sequences.fractions=[0.5, 0.25, 0.25]' train.epochs=2 train.batch=2 --out run --json",
+      folder);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const Json told = Json::parse(weyl_program("info run --json", folder).out, "stdout");
+  EXPECT_NE(told.find("inputs")->dump().find("time"), std::string::npos) << told.dump();
 }
 
 }  // namespace poses_test

@@ -83,6 +83,17 @@ TEST(EffectsOfData, PoseSequences) {
   expect_all_to_act("pose_sequences", PoseSequencesDataOptions{.path = folder.path()});
 }
 
+TEST(EffectsOfData, PoseWindows) {
+  expect_all_to_act(
+      "pose_windows",
+      PoseWindowsDataOptions{.path = WEYL_SOURCE_DIR "/tests/fixtures/poses/loop.truth.tum",
+                             .group = LieGroup::se2,
+                             .length = 5,
+                             .ahead = 1,
+                             .noise = 0.1},
+      {{"repeated", "no time stands there twice, which files alone show (PoseFile.RepeatedTimes...)"}});
+}
+
 TEST(EffectsOfData, Oc20) {
   const Folder folder;
   ASSERT_TRUE(make_slabs({.train = 3, .valid = 3, .test = 3}, folder.path()));

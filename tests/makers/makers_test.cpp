@@ -35,7 +35,7 @@ TEST(Makers, NameTheNearestOrAll) {
   EXPECT_EQ(
       message_of<ConfigError>([] { maker_named("galaxies"); }),
       "data make: there is no maker 'galaxies'; there are conformers, glyphs, lesions, molecules, nbody, orbital_gaps, parts, phantoms, "
-      "planets, pose_sequences, rigid_bodies, slabs and solids");
+      "planets, pose_sequences, pose_windows, rigid_bodies, slabs and solids");
 }
 
 TEST(Makers, HaveOptionsThatCanBeDescribedAndAPlan) {
@@ -119,6 +119,7 @@ TEST(Makers, KeepAFileThatAppearsWhileTheyWork) {
               "test.safetensors");
   expect_kept(plan_of(PlanetsMakerOptions{.train = 2, .valid = 2, .test = 2}), "valid.safetensors");
   expect_kept(plan_of(PoseSequencesMakerOptions{.train = 2, .valid = 2, .test = 2}), "valid.safetensors");
+  expect_kept(plan_of(PoseWindowsMakerOptions{.train = 2, .valid = 2, .test = 2}), "valid.safetensors");
   expect_kept(plan_of(SolidsMakerOptions{.train = 2, .test = 2, .points = 8}), "test0.h5");
   expect_kept(plan_of(SolidsMakerOptions{.train = 1, .test = 1, .format = SolidsFormat::off}),
               "box/test/box_0001.off");

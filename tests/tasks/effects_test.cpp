@@ -225,5 +225,31 @@ TEST(EffectsOfTasks, Completion) {
   expect_all_to_act("completion", CompletionOptions{}, data, net);
 }
 
+TEST(EffectsOfTasks, PoseCorrection) {
+  const LieGroup group = LieGroup::se2;
+  Stream stream(6, "poses");
+  PoseWindowsDataOptions set;
+  set.group = group;
+  Poses poses;
+  poses.group = group;
+  poses.graphs = Segments::of_sizes(std::vector<int64_t>(3, 5));
+  poses.elements = random_elements(group, 15, 1, stream);
+  poses.scalars = at::tensor({-1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 2.0, 1.0, 3.0, 1.0}, at::kDouble)
+                      .view({5, 2})
+                      .repeat({3, 1});
+  Batch all;
+  all.labels["pose"] = random_elements(group, 15, 1, stream);
+  all.input = poses;
+  const auto data = std::make_shared<InMemory>(std::move(all), declared_schema(set));
+  const Build net = [](const Interface& interface) {
+    lie::Options o;
+    o.width = 8;
+    o.heads = 2;
+    o.blocks = 1;
+    return build({o}, interface);
+  };
+  expect_all_to_act("pose_correction", PoseCorrectionOptions{}, data, net);
+}
+
 }  // namespace effects_test
 }  // namespace weyl

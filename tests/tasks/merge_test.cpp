@@ -13,6 +13,7 @@
 #include "weyl/tasks/classification.h"
 #include "weyl/tasks/completion.h"
 #include "weyl/tasks/force_errors.h"
+#include "weyl/tasks/pose_correction.h"
 #include "weyl/tasks/property.h"
 #include "weyl/tasks/relaxation_errors.h"
 #include "weyl/tasks/rigid_motion.h"
@@ -147,6 +148,32 @@ Case completion() {
   return c;
 }
 
+/// Some tokens ahead of others.
+Case pose_correction() {
+  Interface model = with_outputs({});
+  model.group = LieGroup::se2;
+  model.dimension = 2;
+  model.length_unit = "m";
+  model.features = {{.name = "time"}, {.name = "asked"}};
+  Case c{.task = "pose_correction", .make = [=] { return PoseCorrection({}).meter(model); }, .exact = {}};
+  for (int64_t i = 0; i < kParts; ++i) {
+    const int64_t n = 1 + i % 4;
+    const auto rigid = [&] {
+      const Tensor angle = random({4 * n}), t = random({4 * n, 2});
+      Tensor g = at::eye(3, at::kDouble).repeat({4 * n, 1, 1});
+      g.select(1, 0).copy_(at::stack({at::cos(angle), -at::sin(angle), t.select(1, 0)}, 1));
+      g.select(1, 1).copy_(at::stack({at::sin(angle), at::cos(angle), t.select(1, 1)}, 1));
+      return g;
+    };
+    const Tensor scalars = at::tensor({-1.0, 0.0, 0.0, 0.0, 1.0, 1.0, 2.0, 1.0}, at::kDouble).view({4, 2});
+    c.parts.push_back({{Poses{LieGroup::se2, rigid(), scalars.repeat({n, 1}),
+                              Segments::of_sizes(std::vector<int64_t>(n, 4))},
+                        {{"pose", rigid()}}},
+                       {{"pose", rigid()}}});
+  }
+  return c;
+}
+
 ForceErrors::Options of_atoms() {
   ForceErrors::Options o;
   o.energy_unit = "eV";
@@ -232,8 +259,8 @@ Case relaxation() {
 
 std::vector<Case> cases() {
   at::manual_seed(11);
-  return {classification(), segmentation(), property(),     trajectory(),
-          completion(),     force_field(),  rigid_motion(), relaxation()};
+  return {classification(), segmentation(), property(),   trajectory(),     completion(),
+          force_field(),    rigid_motion(), relaxation(), pose_correction()};
 }
 
 std::unique_ptr<Meter> metered(const Case& c, int64_t begin, int64_t end) {

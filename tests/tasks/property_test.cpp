@@ -8,9 +8,11 @@
 #include <cmath>
 #include <numeric>
 
+#include "weyl/carriers/pose_elements.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/models/gatr/options.h"
+#include "weyl/models/lie/options.h"
 #include "weyl/models/systems.h"
 #include "weyl/ops/segment.h"
 #include "weyl/tasks/conformers.h"
@@ -472,6 +474,67 @@ TEST(Property, IsLearnedByGatrAndDoesNotChangeWithTheFrame) {
     EXPECT_LT(error(at::matmul(about_x, about_z), 3), 1e-11) << target;
     EXPECT_GT(error(stretched, 0), 1e-2) << target;
   }
+}
+
+/// Of each pose the distance to the next of its graph, and of each graph their sum: told by relative poses alone.
+std::shared_ptr<const Dataset> steps(int64_t graphs) {
+  Stream stream(14, "property test");
+  const int64_t n = 4;
+  Poses poses;
+  poses.group = LieGroup::se2;
+  poses.elements = random_elements(poses.group, n * graphs, 1, stream);
+  poses.graphs = Segments::of_sizes(std::vector<int64_t>(graphs, n));
+  const Tensor t = poses.elements.slice(1, 0, 2).select(2, 2).view({graphs, n, 2});
+  const Tensor to_others = at::linalg_vector_norm(t.unsqueeze(2) - t.unsqueeze(1), 2, {3}).sum(2);  // (B, n)
+  Schema schema;
+  schema.interface.group = poses.group;
+  schema.interface.dimension = 2;
+  schema.interface.typical_nodes = n;
+  schema.labels = {{.name = "far", .unit = "m"}, {.name = "all", .level = Level::graph, .unit = "m"}};
+  return std::make_shared<InMemory>(
+      Batch{poses, {{"far", to_others.reshape({-1, 1})}, {"all", to_others.sum(1).unsqueeze(1)}}}, schema);
+}
+
+TEST(Property, OfPosesIsLearnedOfTokensAndGraphsAndDoesNotMoveWithThem) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  const auto data = steps(64);
+  const Batch batch = all_of(*data);
+  Property task(of({"far", "all"}));
+  task.fit(*data);
+  lie::Options o;
+  o.width = 16;
+  o.blocks = 2;
+  at::manual_seed(1);
+  const auto model = build({o}, task.interface(data->schema()));
+  OptimiserOptions adam;
+  adam.rate = 1e-2;
+  Optimiser optimiser(model->parameters(), adam);
+  double last = 0;
+  for (int step = 0; step < 60; ++step) {
+    const Tensor loss = task.step(*model, batch).loss;
+    last = number(loss);
+    loss.backward();
+    optimiser.step();
+    optimiser.clear_gradients();
+  }
+  EXPECT_LT(last, 0.6);  // 1 is what the means alone leave
+  model->train(false);
+  const at::NoGradGuard quiet;
+  Stream stream(15, "property test");
+  const Tensor a = random_elements(LieGroup::se2, batch.count(), 1, stream);
+  const Named still = task.predict(*model, batch),
+              moved = task.predict(*model, transform(batch, motions_of(LieGroup::se2, a), data->schema()));
+  Batch right = batch;
+  auto& poses = std::get<Poses>(right.input);
+  poses.elements = at::matmul(poses.elements, at::index_select(a, 0, poses.graphs.index));
+  const Named other = task.predict(*model, right);
+  for (const char* target : {"far", "all"}) {
+    EXPECT_LT(number((still.at(target) - moved.at(target)).abs().max()), 1e-10) << target;
+    EXPECT_GT(number((still.at(target) - other.at(target)).abs().max()), 1e-2) << target;
+  }
+  Schema elements = data->schema();
+  elements.labels[0].kind = Kind::element;
+  EXPECT_THROW(task.interface(elements), ConfigError);
 }
 
 }  // namespace property_test

@@ -30,11 +30,12 @@ namespace weyl {
 ///   open_set(const Options&)                 its splits; with a second argument, Folds, those of a fold
 ///   as_opened(Options, const Dataset& train) the options with what only the files say; optional
 ///   declared_samples(const Options&)         needed only where train, valid and test do not count samples
-using DataSet = std::variant<NbodyDataOptions, TensorsDataOptions, PoseSequencesDataOptions,
-                             RotatedMnistDataOptions, Cifar10DataOptions, ImagesDataOptions, Ph2DataOptions,
-                             ModelnetDataOptions, DecathlonDataOptions, MoleculesDataOptions, Md17DataOptions,
-                             Qm9DataOptions, Molecule3dDataOptions, Pcqm4mv2DataOptions, Oc20DataOptions,
-                             CloudsDataOptions, PlanetsDataOptions, RigidBodiesDataOptions>;
+using DataSet =
+    std::variant<NbodyDataOptions, TensorsDataOptions, PoseSequencesDataOptions, PoseWindowsDataOptions,
+                 RotatedMnistDataOptions, Cifar10DataOptions, ImagesDataOptions, Ph2DataOptions,
+                 ModelnetDataOptions, DecathlonDataOptions, MoleculesDataOptions, Md17DataOptions,
+                 Qm9DataOptions, Molecule3dDataOptions, Pcqm4mv2DataOptions, Oc20DataOptions,
+                 CloudsDataOptions, PlanetsDataOptions, RigidBodiesDataOptions>;
 struct DataOptions {
   DataSet set;
   int64_t folds = 0, fold = 0;  // cross-validation (Folds in base/parts.h); sets of grids alone have it

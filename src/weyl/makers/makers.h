@@ -16,6 +16,7 @@
 #include "weyl/makers/particles/nbody.h"
 #include "weyl/makers/particles/planets.h"
 #include "weyl/makers/poses/pose_sequences.h"
+#include "weyl/makers/poses/pose_windows.h"
 #include "weyl/makers/shapes/parts.h"
 #include "weyl/makers/shapes/solids.h"
 #include "weyl/makers/slabs/slabs.h"
@@ -31,8 +32,8 @@ namespace weyl {
 using Maker =
     std::variant<ConformersMakerOptions, GlyphsMakerOptions, LesionsMakerOptions, MoleculesMakerOptions,
                  NbodyMakerOptions, OrbitalGapsMakerOptions, PartsMakerOptions, PhantomsMakerOptions,
-                 PlanetsMakerOptions, PoseSequencesMakerOptions, RigidBodiesMakerOptions, SlabsMakerOptions,
-                 SolidsMakerOptions>;
+                 PlanetsMakerOptions, PoseSequencesMakerOptions, PoseWindowsMakerOptions,
+                 RigidBodiesMakerOptions, SlabsMakerOptions, SolidsMakerOptions>;
 
 /// The makers' names, each with its line of help.
 std::vector<std::pair<std::string, std::string>> makers();

@@ -358,10 +358,10 @@ std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string
                          ": must have splits of its own for --split, but is one set of samples, which is "
                          "used as a whole; leave --split out");
   };
-  // Of a trajectory the missing poses are known to the set alone, which takes them out.
-  const auto* poses = std::get_if<PoseSequencesDataOptions>(&recipe.data.set);
-  const bool trajectory = poses != nullptr && poses->group == LieGroup::se3 && is_pose_file(path) &&
-                          !std::filesystem::is_directory(path);
+  // What is asked of a trajectory is known to the set alone, which cuts it into windows.
+  const bool of_windows = std::holds_alternative<PoseSequencesDataOptions>(recipe.data.set) ||
+                          std::holds_alternative<PoseWindowsDataOptions>(recipe.data.set);
+  const bool trajectory = of_windows && is_pose_file(path) && !std::filesystem::is_directory(path);
   if (!path.empty() && !trajectory && !std::filesystem::is_directory(path)) {
     require_splits(false);
     bool by_set = false;

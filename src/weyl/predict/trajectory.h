@@ -4,6 +4,7 @@
 #include <string>
 
 #include "weyl/core/atomic_file.h"
+#include "weyl/data/poses/options.h"
 #include "weyl/saved/predictor.h"
 
 namespace weyl {
@@ -27,6 +28,30 @@ struct FilledTrajectory {
 FilledTrajectory predict_trajectory(const Predictor& predictor, const std::shared_ptr<const Dataset>& data,
                                     const std::string& path, const std::string& out,
                                     Existing existing = Existing::keep, const PredictorCalls& calls = {});
+
+/// What correct_trajectory wrote.
+struct CorrectedTrajectory {
+  int64_t poses = 0;     // in the file
+  int64_t ahead = 0;     // of them the last are forecast
+  bool stopped = false;  // nothing is written
+};
+
+/// Corrects a trajectory of text with a model of the task pose_correction on windows as `windows` say (length, ahead).
+///
+///   ahead > 0   the poses that follow the last length - ahead of the file, at their mean interval, stand behind the
+///               others, which stay as they are
+///   ahead = 0   each pose becomes what the model says of it in the window of `length` poses, of those that begin every quarter
+///               of a window, in whose middle it is nearest
+///
+/// Written as TUM or KITTI by the ending of `out`; timestamps stay, and go on by the interval. ConfigError: a group other than
+/// se3; features other than `time` and `asked`; `out` or `path` as in predict_trajectory; more than one model that says
+/// elements. DataError: see read_poses; fewer than two poses to look ahead from; a prediction that is not finite.
+CorrectedTrajectory correct_trajectory(const Predictor& predictor, const PoseWindowsDataOptions& windows,
+                                       const std::string& path, const std::string& out,
+                                       Existing existing = Existing::keep, const PredictorCalls& calls = {});
+
+/// Whether a model is one for correct_trajectory: it predicts the pose of each token.
+bool corrects_poses(const Predictor& predictor);
 
 /// Whether a path has an ending of a trajectory that can be written: .tum, .kitti.
 bool is_written_trajectory(std::string_view path);

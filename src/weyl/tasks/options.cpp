@@ -18,6 +18,11 @@ void fields(Fields& f, CompletionOptions& o) {
   f("pose_weight", o.pose_weight, "of the part of the loss that asks what stands in it", {0, 1e6});
 }
 
+void fields(Fields& f, PoseCorrectionOptions& o) {
+  f("angle_weight", o.angle_weight,
+    "of rotations in the loss, beside translations; both are in units of what is to be corrected", {0, 1e6});
+}
+
 void fields(Fields& f, TestTimeRotations& o) {
   f("count", o.count,
     "1: none; 24 in space: the rotations of the cube; else the multiples of a turn / count: of the plane, in "
@@ -210,6 +215,8 @@ Conditional random_of(const TestTimeRotations& r) {
 void refuse(const TrajectoryOptions&) {}
 
 void refuse(const CompletionOptions&) {}
+
+void refuse(const PoseCorrectionOptions&) {}
 
 void refuse(const RigidMotionOptions&) {}
 

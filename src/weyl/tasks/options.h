@@ -42,6 +42,13 @@ struct CompletionOptions {
 };
 void fields(Fields& f, CompletionOptions& o);
 
+/// Predicts the true poses of tokens from those that are given (tasks/pose_correction.h).
+struct PoseCorrectionOptions {
+  static constexpr const char* name_in_config = "pose_correction";
+  double angle_weight = 1;  // of rotations in the loss, beside translations
+};
+void fields(Fields& f, PoseCorrectionOptions& o);
+
 /// The rotations of an input over which a prediction is averaged.
 struct TestTimeRotations {
   int64_t count = 1;    // 1: the input as it is; 24 in space: the rotations of the cube; else the
@@ -215,9 +222,9 @@ struct RelaxationOptions {
 };
 void fields(Fields& f, RelaxationOptions& o);
 
-using TaskChoice =
-    std::variant<TrajectoryOptions, CompletionOptions, ClassificationOptions, SegmentationOptions,
-                 ForceFieldOptions, PropertyOptions, RigidMotionOptions, RelaxationOptions>;
+using TaskChoice = std::variant<TrajectoryOptions, CompletionOptions, ClassificationOptions,
+                                SegmentationOptions, ForceFieldOptions, PropertyOptions, RigidMotionOptions,
+                                RelaxationOptions, PoseCorrectionOptions>;
 struct TaskOptions {
   TaskChoice task;
 };

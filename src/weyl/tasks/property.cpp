@@ -90,6 +90,9 @@ Tensor composition_of_rows(const Quantity& target, const Input& input, int64_t t
   if (!of_nodes(target)) {
     return composition_of(input, types);
   }
+  if (const auto* poses = std::get_if<Poses>(&input)) {
+    return at::ones({poses->nodes(), 1}, poses->elements.options().dtype(at::kDouble));
+  }
   const auto& points = std::get<Points>(input);
   return types > 0 ? at::one_hot(points.types, types).to(at::kDouble)
                    : at::ones({points.nodes(), 1}, points.positions.options().dtype(at::kDouble));
@@ -219,9 +222,13 @@ Interface Property::interface(const Schema& data) const {
       output.extensive = is_sum(*known);
       output.unit = known->unit;
       numbers = numbers && known->kind == Kind::scalar && !of_nodes(output);
-      require<ConfigError>(!of_nodes(output) || data.carrier() == Carrier::points, "task.property.targets: '",
-                           output.name, "' is of nodes, which must be points here, the data are ",
+      require<ConfigError>(!of_nodes(output) || data.carrier() != Carrier::grid, "task.property.targets: '",
+                           output.name, "' is of nodes, which must be points or poses, the data are ",
                            name_of(data.carrier()));
+      require<ConfigError>(known->kind == Kind::scalar || data.carrier() != Carrier::poses,
+                           "task.property.targets: '", output.name,
+                           "' must be a number, of poses no other kind is learned, got a ",
+                           kind_names[static_cast<int>(known->kind)]);
     }
   }
   require<ConfigError>(
@@ -494,13 +501,15 @@ Tensor Property::missing_to_total(const std::string& target, const Tensor& value
   if (held == options_.held.end()) {
     return {};
   }
-  const auto& points = std::get<Points>(input);
-  const Tensor sums = segment_sum(values, points.graphs);
-  const Tensor wanted = held->to.empty()
-                            ? at::zeros_like(sums)
-                            : named_tensor(points.of_graphs, held->to, "feature").to(values.scalar_type());
-  const Tensor each = (wanted - sums) / points.graphs.sizes_on_device().unsqueeze(1).clamp_min(1);
-  return each.index_select(0, points.graphs.index);
+  const Segments& graphs = graphs_of(input);
+  const Tensor sums = segment_sum(values, graphs);
+  // A feature of graphs is of points alone.
+  const Tensor wanted =
+      held->to.empty()
+          ? at::zeros_like(sums)
+          : named_tensor(std::get<Points>(input).of_graphs, held->to, "feature").to(values.scalar_type());
+  const Tensor each = (wanted - sums) / graphs.sizes_on_device().unsqueeze(1).clamp_min(1);
+  return each.index_select(0, graphs.index);
 }
 
 void Property::prepare(Batch& batch, const Interface& model) const {

@@ -6,6 +6,7 @@
 #include "weyl/tasks/classification.h"
 #include "weyl/tasks/completion.h"
 #include "weyl/tasks/force_field.h"
+#include "weyl/tasks/pose_correction.h"
 #include "weyl/tasks/property.h"
 #include "weyl/tasks/relaxation.h"
 #include "weyl/tasks/rigid_motion.h"
@@ -57,6 +58,9 @@ std::unique_ptr<Task> make(const RigidMotionOptions& o) {
 }
 std::unique_ptr<Task> make(const RelaxationOptions& o) {
   return std::make_unique<Relaxation>(o);
+}
+std::unique_ptr<Task> make(const PoseCorrectionOptions& o) {
+  return std::make_unique<PoseCorrection>(o);
 }
 
 }  // namespace

@@ -48,6 +48,22 @@ TEST(PoseFile, ReadsTum) {
   EXPECT_LT(t.off_group, 1e-4);
 }
 
+// TUM's own ground truth has one time twice.
+TEST(PoseFile, RepeatedTimesAreRefusedKeptOrDropped) {
+  const std::string twice = "1.0 1 0 0 0 0 0 1\n2.0 2 0 0 0 0 0 1\n2.0 3 0 0 0 0 0 1\n3.0 4 0 0 0 0 0 1\n";
+  EXPECT_THROW(parse_poses(twice, "twice"), DataError);
+  const PoseTrajectory kept = parse_poses(twice, "twice", {}, RepeatedTimes::keep),
+                       dropped = parse_poses(twice, "twice", {}, RepeatedTimes::drop);
+  ASSERT_EQ(kept.size(), 4);
+  EXPECT_EQ(kept.times[2], kept.times[1]);
+  ASSERT_EQ(dropped.size(), 3);
+  EXPECT_EQ(dropped.stamps, (std::vector<std::string>{"1.0", "2.0", "3.0"}));
+  EXPECT_EQ(dropped.matrices[16 + 3], 2);  // the first of the two
+  EXPECT_EQ(dropped.matrices[32 + 3], 4);
+  const std::string back = "2.0 1 0 0 0 0 0 1\n1.0 2 0 0 0 0 0 1\n";
+  EXPECT_THROW(parse_poses(back, "back", {}, RepeatedTimes::keep), DataError);
+}
+
 TEST(PoseFile, ReadsKitti) {
   const PoseTrajectory t = read_poses(fixtures + "street.kitti.txt");
   EXPECT_EQ(t.format, PoseFormat::kitti);

@@ -357,10 +357,58 @@ TEST(PoseSequencesSet, CutsATrajectoryIntoStretchesThatShareNoPose) {
             }).find("the train part: length must be at most its 6 poses, got 7"),
             std::string::npos);
   o.length = 4;
-  o.group = LieGroup::se2;
-  EXPECT_NE(message_of<ConfigError>([&] { open_set(o); }).find("must be \"se3\""), std::string::npos);
+  o.group = LieGroup::so3;
+  EXPECT_EQ(open_set(o).train->batch(std::vector<int64_t>{0}).labels.at("element").sizes(),
+            (std::vector<int64_t>{1, 3, 3}));
+  o.group = LieGroup::se2;  // a camera that looks at a desk has no heading
+  EXPECT_NE(message_of<DataError>([&] { open_set(o); }).find("to have a heading"), std::string::npos);
+  o.group = LieGroup::aff2;
+  EXPECT_THROW(open_set(o), ConfigError);
   EXPECT_NO_THROW(require_effects({PoseSequencesDataOptions{.path = "a.tum", .length = 5}}));
   EXPECT_THROW(require_effects({PoseSequencesDataOptions{.path = "a", .length = 5}}), ConfigError);
+}
+
+// The set and the converted file are the same windows; a constant velocity leads from the fourth pose on.
+TEST(PoseWindowsSet, AsksForTheLastPosesOfEachWindow) {
+  PoseWindowsDataOptions o{.path = trajectory, .length = 6, .ahead = 2, .fractions = {0.5, 0.5, 0}};
+  const Splits splits = open_set(o);
+  ASSERT_EQ(splits.train->size(), 1);
+  EXPECT_EQ(splits.train->schema().labels, declared_schema(o).labels);
+  EXPECT_EQ(splits.train->schema().interface.features, declared_schema(o).interface.features);
+  const Batch sample = splits.train->batch(std::vector<int64_t>{0});
+  const auto& poses = std::get<Poses>(sample.input);
+  const Tensor whole = elements_of(open_pose_file(trajectory)->all()),
+               times = open_pose_file(trajectory)->all().labels.at("time").flatten();
+  EXPECT_TRUE(at::equal(sample.labels.at("pose"), whole.slice(0, 0, 6)));
+  EXPECT_LT((poses.elements.slice(0, 0, 4) - whole.slice(0, 0, 4)).abs().max().item<double>(), 1e-14);
+  EXPECT_GT((poses.elements.slice(0, 4, 6) - whole.slice(0, 4, 6)).abs().max().item<double>(), 1e-5);
+  EXPECT_LT((poses.scalars.select(1, 0) - (times.slice(0, 0, 6) - times[3])).abs().max().item<double>(),
+            1e-12);
+  EXPECT_EQ(poses.scalars.select(1, 1).sum().item<double>(), 2);
+  EXPECT_EQ(poses.scalars[4][1].item<double>(), 1);
+  const auto file = open_pose_file(trajectory, {.length = 6, .ahead = 2});
+  EXPECT_EQ(difference(file->batch(std::vector<int64_t>{0}), sample), 0);
+  EXPECT_FALSE(file->all().labels.contains("time"));  // a feature now
+  o.ahead = 0;
+  EXPECT_NE(message_of<ConfigError>([&] { open_set(o); }).find("ahead, noise or angle_noise must be above 0"),
+            std::string::npos);
+  o.noise = 0.1;
+  const Batch noisy = open_set(o).train->batch(std::vector<int64_t>{0});
+  EXPECT_GT((elements_of(noisy) - noisy.labels.at("pose")).abs().max().item<double>(), 0.01);
+  EXPECT_THROW(require_effects({PoseWindowsDataOptions{.path = "folder", .ahead = 2}}), ConfigError);
+}
+
+TEST(PoseSequencesSet, TimesAreAFeatureOnRequest) {
+  const auto set = open_pose_file(trajectory, {.length = 6, .hole = true, .times = true});
+  const Batch& all = set->all();
+  ASSERT_EQ(set->schema().interface.features.size(), 1u);
+  EXPECT_EQ(set->schema().interface.features[0], (Quantity{.name = "time", .unit = "s"}));
+  const Tensor told = open_pose_file(trajectory, {.length = 6, .hole = true})->all().labels.at("time");
+  const Tensor times = std::get<Poses>(all.input).scalars,
+               first = open_pose_file(trajectory)->all().labels.at("time");
+  EXPECT_LT((times.slice(0, 0, 5) - (told.slice(0, 0, 5) - first[0])).abs().max().item<double>(), 1e-12);
+  EXPECT_LT((times.slice(0, 5) - (told.slice(0, 5) - first[6])).abs().max().item<double>(), 1e-12);
+  EXPECT_THROW(open_pose_file(trajectory, {.length = 6, .times = true}), ConfigError);
 }
 
 TEST(PoseFiles, ConvertAndOpenLikeAnyData) {

@@ -27,6 +27,102 @@ TEST(LieEquivariance, OfEveryGroupWithItsControl) {
   }
 }
 
+/// Logits and a sum of each graph.
+Interface of_graphs(LieGroup group) {
+  Interface interface = interface_of(group);
+  interface.outputs = {{.name = "logits", .level = Level::graph, .channels = 3},
+                       {.name = "total", .level = Level::graph, .extensive = true}};
+  return interface;
+}
+
+TEST(LieEquivariance, OfOutputsOfGraphs) {
+  for (const LieGroup group : lie_groups) {
+    const auto interface = of_graphs(group);
+    SCOPED_TRACE(name_of(group));
+    const auto model = make(small(Variant::G), interface);
+    const Batch batch{tokens(group), {}};
+    for (const Claim& claim : model->symmetry().exact) {
+      EXPECT_LT(equivariance::claim_error(*model, claim, batch, schema_of(interface)), 1e-11) << claim.group;
+    }
+    // Means over tokens say little of single ones, but far more than rounding.
+    weyl::Stream stream(12, "outputs of graphs");
+    EXPECT_GT(equivariance::right_factors_error(*model, batch, schema_of(interface), stream), 1e-6);
+    const auto raw = make(small(Variant::A), interface);
+    const Claim left{Claim::Of::left_motions, symbol_of(group), nullptr};
+    EXPECT_GT(equivariance::claim_error(*raw, left, batch, schema_of(interface)), 1e-3);
+  }
+}
+
+// The answer of a graph does not depend on what else is in the batch, and a sum grows with what is summed.
+TEST(Lie, OutputsOfGraphsAreOfEachGraphAlone) {
+  const LieGroup group = LieGroup::se2;
+  const auto model = make(small(Variant::G), of_graphs(group));
+  const Poses both = tokens(group, 2, 4);
+  Poses first = both;
+  first.elements = both.elements.slice(0, 0, 4).contiguous();
+  first.graphs = Segments::of_sizes(std::vector<int64_t>{4});
+  const Named together = model->forward(both), alone = model->forward(first);
+  EXPECT_EQ(together.at("logits").sizes(), (std::vector<int64_t>{2, 3}));
+  EXPECT_EQ(together.at("total").sizes(), (std::vector<int64_t>{2, 1}));
+  for (const char* name : {"logits", "total"}) {
+    EXPECT_LT((together.at(name)[0] - alone.at(name)[0]).abs().max().item<double>(), 1e-13) << name;
+    EXPECT_GT((together.at(name)[0] - together.at(name)[1]).abs().max().item<double>(), 1e-6) << name;
+  }
+  // Of one token, which sees nobody, twice the tokens have twice the sum and the same mean.
+  Poses one = both;
+  one.elements = both.elements.slice(0, 0, 1).contiguous();
+  one.graphs = Segments::of_sizes(std::vector<int64_t>{1});
+  const double single = model->forward(one).at("total").item<double>();
+  EXPECT_TRUE(std::isfinite(single));
+  EXPECT_NE(single, 0);
+  Interface other = interface_of(group);
+  other.outputs = {{.name = "place", .level = Level::graph, .kind = Kind::element}};
+  EXPECT_NE(message_of<ConfigError>([&] {
+              make(small(Variant::G), other);
+            }).find("scalars and elements of nodes are, and scalars of graphs"),
+            std::string::npos);
+}
+
+/// Translations times `factor`.
+Poses stretched(const Poses& poses, double factor) {
+  Poses result = poses;
+  result.elements = poses.elements.clone();
+  const int64_t n = dimension_of(poses.group);
+  result.elements.slice(1, 0, n).slice(2, n).mul_(factor);
+  return result;
+}
+
+// Lengths in another unit, with the scale in that unit: the same numbers, and lengths out in that unit.
+TEST(Lie, LengthScaleIsAUnitOfLength) {
+  for (const LieGroup group : {LieGroup::se2, LieGroup::se3, LieGroup::aff2}) {
+    for (const Variant variant : {Variant::G, Variant::C, Variant::A}) {
+      SCOPED_TRACE(name_of(group));
+      Options scaled = small(variant);
+      scaled.length_scale = 2.5;
+      scaled.move_tokens = variant != Variant::A;
+      Options plain = scaled;
+      plain.length_scale = 1;
+      const auto a = make(plain, interface_of(group)), b = make(scaled, interface_of(group));
+      const Poses poses = tokens(group);
+      const Named x = a->forward(poses), y = b->forward(stretched(poses, 2.5)), z = b->forward(poses);
+      EXPECT_LT((x.at("gap") - y.at("gap")).abs().max().item<double>(), 1e-11);
+      EXPECT_GT((x.at("gap") - z.at("gap")).abs().max().item<double>(), 1e-6);
+      const int64_t n = dimension_of(group);
+      const Tensor from = x.at("moved"), to = y.at("moved");
+      EXPECT_LT(
+          (from.slice(1, 0, n).slice(2, n) * 2.5 - to.slice(1, 0, n).slice(2, n)).abs().max().item<double>(),
+          1e-10);
+      EXPECT_LT((from.slice(2, 0, n) - to.slice(2, 0, n)).abs().max().item<double>(), 1e-10);
+      const Tensor w = x.at("correction"), v = y.at("correction");
+      EXPECT_LT((w.slice(1, 0, n) * 2.5 - v.slice(1, 0, n)).abs().max().item<double>(), 1e-9);
+      EXPECT_LT((w.slice(1, n) - v.slice(1, n)).abs().max().item<double>(), 1e-10);
+      for (const Claim& claim : b->symmetry().exact) {
+        EXPECT_LT(equivariance::claim_error(*b, claim, {poses, {}}, schema_of(interface_of(group))), 1e-11);
+      }
+    }
+  }
+}
+
 TEST(LieEquivariance, RawNumbersDoNotHaveIt) {
   for (const LieGroup group : lie_groups) {
     const auto interface = interface_of(group);

@@ -118,12 +118,12 @@ void take_task_keys(std::vector<std::string>& from, std::vector<std::string>& to
 
 Verb add_eval(CLI::App& root) {
   const auto draft = begin<EvalCommand>(
-      root, "eval", "measure a model on data with labels",
+      root, "eval", "measure a model on data with labels, or a trajectory against the true one",
       examples({"eval runs/platonic-1", "eval model.safetensors --data data/nbody --split valid --json",
                 "eval runs/phantoms --split valid --out cases", "eval runs/boxes --rollout 24",
                 "eval runs/water --data other.xyz data.molecules.energy=REF_energy",
                 "eval runs/solids task.classification.test_time_rotations.count=12",
-                "eval runs/solids --moved"}));
+                "eval runs/solids --moved", "eval estimate.tum --data truth.tum"}));
   auto& [app, c] = draft;
   add_model(app, c->model);
   add_overrides(
@@ -332,8 +332,8 @@ Verb add_config_new(CLI::App& config) {
   app.add_option("PATH", *path, "the same as --data PATH")->type_name("");
   add_data(app, c->data, "data file or folder, of any format that `data inspect` lists");
   add_choice(app, "--task", c->task,
-             {"force_field", "property", "classification", "segmentation", "completion", "trajectory",
-              "rigid_motion"},
+             {"force_field", "property", "classification", "segmentation", "completion", "pose_correction",
+              "trajectory", "rigid_motion"},
              "what is learned; needed where the data have labels for several");
   app.add_option("--system", c->system, "what learns, default the one that does best on such data")
       ->type_name("SYSTEM");

@@ -4,6 +4,8 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/argmax.h>
 #include <ATen/ops/isfinite.h>
+#include <ATen/ops/linalg_inv.h>
+#include <ATen/ops/matmul.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/where.h>
 #include <algorithm>
@@ -192,9 +194,13 @@ void write_parity(const Predictor& predictor, std::shared_ptr<const Dataset> tes
       const auto* poses = std::get_if<Poses>(&batch.input);
       if (label->kind == Kind::element && interface.group && poses != nullptr) {
         // Absolute places say little of a prediction: those of the other poses give them away.
-        add_elements(pairs, name, *interface.group, interface.length_unit,
-                     seen_from_flank(*poses, batch.labels.at("flank"), truth),
-                     seen_from_flank(*poses, batch.labels.at("flank"), said));
+        const auto flank = batch.labels.find("flank");
+        const auto seen = [&](const Tensor& elements) {
+          return label->level == Level::node || flank == batch.labels.end()
+                     ? at::matmul(at::linalg_inv(poses->elements.to(at::kCPU, at::kDouble)), elements)
+                     : seen_from_flank(*poses, flank->second, elements);
+        };
+        add_elements(pairs, name, *interface.group, interface.length_unit, seen(truth), seen(said));
       } else {
         add_numbers(pairs[name], label->unit, truth, said);
       }

@@ -186,6 +186,20 @@ Predicted into_folder(const PredictCommand& command, const Overwrite& overwrite,
 
 Predicted into_trajectory(const PredictCommand& command, const Overwrite& overwrite,
                           const FilePredictor& predictor, Progress& progress) {
+  if (corrects_poses(predictor)) {
+    check_no_facts(command.as_is);
+    const auto* windows = std::get_if<PoseWindowsDataOptions>(&predictor.subject().recipe.data.set);
+    require<ConfigError>(
+        windows != nullptr, command.out,
+        ": a trajectory takes a model that was trained on data set pose_windows, whose length and ahead say "
+        "what is asked: give a .safetensors file");
+    const CorrectedTrajectory done =
+        correct_trajectory(predictor, *windows, command.data, command.out, overwrite.at(command.out),
+                           calls_for<PredictorCalls>(progress));
+    return {done.stopped ? 0 : 1, done.stopped, "trajectories",
+            done.ahead > 0 ? text("; the last ", done.ahead, " of ", done.poses, " poses lie ahead")
+                           : text("; ", done.poses, " poses")};
+  }
   const auto data = open_for_prediction(predictor.subject(), command.data, command.overrides);
   check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
   const FilledTrajectory filled =

@@ -26,11 +26,6 @@ FoundData completion(const PoseSequencesDataOptions& options) {
   return found;
 }
 
-void write_sequences(ConfigDraft& draft, const PoseSequencesDataOptions& options, const char* why_group) {
-  write_set(draft, "pose_sequences", options.path);
-  draft.set("group", std::string(name_of(options.group)), why_group);
-}
-
 /// Windows of 8 poses where the last tenths of the trajectory hold one, else shorter ones and larger parts.
 void cut_windows(PoseSequencesDataOptions& o, int64_t poses) {
   if (poses < 20) {
@@ -53,11 +48,18 @@ FoundData look_at_trajectory(const std::string& path) {
   PoseSequencesDataOptions options{.path = path, .group = LieGroup::se3};
   cut_windows(options, poses);
   FoundData found = completion(options);
-  found.what = text("a trajectory of ", poses, " poses: ", found.samples,
-                    " windows of it for training, each with one pose missing");
-  found.write_data = [options](ConfigDraft& draft, const std::string&, const std::string&) {
-    write_sequences(draft, options, "rigid motions in space");
-    draft.set("length", options.length, "poses of a window; the model sees all but one of them");
+  found.tasks.push_back({"pose_correction", "its own next poses", /*on_request=*/true});
+  found.what = text("a trajectory of ", poses, " poses: ", found.samples, " windows of it for training");
+  found.write_data = [options](ConfigDraft& draft, const std::string& task, const std::string&) {
+    const bool gaps = task == "completion";
+    write_set(draft, gaps ? "pose_sequences" : "pose_windows", options.path);
+    draft.set("group", std::string(name_of(options.group)),
+              "rigid motions in space; se2 of what moves on a plane, so3 of what turns alone");
+    draft.set("length", options.length,
+              gaps ? "poses of a window; the model sees all but one of them" : "poses of a window");
+    if (!gaps) {
+      draft.set("ahead", std::max<int64_t>(1, options.length / 3), "the last of them, which are asked for");
+    }
     draft.set("stride", options.stride, "poses from one window to the next");
     draft.set("fractions", options.fractions,
               "of the trajectory, one stretch after the other: training, validation, test");
@@ -71,15 +73,14 @@ FoundData draft_pose_sequences(const std::string& path, const Schema& schema) {
   require<ConfigError>(
       find_quantity(schema.labels, "element") != nullptr && find_quantity(schema.labels, "flank") != nullptr,
       path,
-      ": the poses have no labels element and flank, the missing pose and its neighbours, which task "
-      "completion, the only one of poses, learns; give the trajectory itself: a missing pose is taken out of "
-      "each of its windows");
+      ": the poses have no labels element and flank, the missing pose and its neighbours, which task completion learns");
   const PoseSequencesDataOptions options{.path = path, .group = *schema.interface.group};
   FoundData found = completion(options);
   found.what = text(found.samples, " training sequences of poses of ", name_of(options.group),
                     ", each with one missing");
   found.write_data = [options](ConfigDraft& draft, const std::string&, const std::string&) {
-    write_sequences(draft, options, "as the files say");
+    write_set(draft, "pose_sequences", options.path);
+    draft.set("group", std::string(name_of(options.group)), "as the files say");
   };
   return found;
 }

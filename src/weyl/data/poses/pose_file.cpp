@@ -164,8 +164,9 @@ Matrix3 orthogonalised(Matrix3 r) {
 /// One file as it is read, line by line.
 class PoseReader {
  public:
-  PoseReader(std::string_view file, std::string_view where, std::optional<PoseFormat> format)
-      : where_(where), format_(format) {
+  PoseReader(std::string_view file, std::string_view where, std::optional<PoseFormat> format,
+             RepeatedTimes repeated)
+      : where_(where), format_(format), repeated_(repeated) {
     if (file.starts_with("\xEF\xBB\xBF")) {
       file.remove_prefix(3);
     }
@@ -208,8 +209,8 @@ class PoseReader {
     }
     const auto columns = columns_of(line, commas_);
     require_width(columns.size());
-    if (places_.time) {
-      add_time(columns);
+    if (places_.time && !add_time(columns)) {
+      return;
     }
     places_.is_matrix ? add_matrix(columns) : add_quaternion(columns);
   }
@@ -378,7 +379,8 @@ class PoseReader {
     return x;
   }
 
-  void add_time(std::span<const std::string_view> columns) {
+  /// False for a repeated time that is to be dropped.
+  bool add_time(std::span<const std::string_view> columns) {
     const size_t index = places_.time->column;
     const std::string_view column = columns[index];
     if (places_.rest) {
@@ -389,15 +391,13 @@ class PoseReader {
       const int64_t whole = nanoseconds(column, index, kSecond);
       check(whole % kSecond == 0, "column ", index + 1, " must be whole seconds beside their parts, got ",
             quote(column, 40));
-      add_nanoseconds(whole + part, seconds_text(whole + part));
-    } else if (unit_ == kSecond) {
-      add_seconds(column, index);
-    } else {
-      add_nanoseconds(nanoseconds(column, index, unit_), column);
+      return add_nanoseconds(whole + part, seconds_text(whole + part));
     }
+    return unit_ == kSecond ? add_seconds(column, index)
+                            : add_nanoseconds(nanoseconds(column, index, unit_), column);
   }
 
-  void add_seconds(std::string_view column, size_t index) {
+  bool add_seconds(std::string_view column, size_t index) {
     const double t = number(column, index);
     check(std::abs(t) < kSeconds, "column ", index + 1, " must be seconds, below 1e11, got ",
           quote(column, 40), ", which can only be nanoseconds or another small unit");
@@ -405,8 +405,7 @@ class PoseReader {
       found_.start = std::string(column);
       first_ = t;
     }
-    found_.stamps.emplace_back(column);
-    increase(t - first_, column);
+    return add_stamp(t - first_, column, std::string(column));
   }
 
   /// A time in a unit of so many nanoseconds, exact where it is whole.
@@ -425,13 +424,12 @@ class PoseReader {
     return whole ? *whole * unit : std::llround(t);
   }
 
-  void add_nanoseconds(int64_t t, std::string_view column) {
+  bool add_nanoseconds(int64_t t, std::string_view column) {
     if (found_.times.empty()) {
       found_.start = std::string(column);
       first_nanosecond_ = t;
     }
-    found_.stamps.push_back(seconds_text(t));
-    increase(static_cast<double>(t - first_nanosecond_) * 1e-9, column);
+    return add_stamp(static_cast<double>(t - first_nanosecond_) * 1e-9, column, seconds_text(t));
   }
 
   /// Times of a named column whose unit nobody says are nanoseconds between commas. Where these would be a million poses
@@ -446,13 +444,20 @@ class PoseReader {
                        " s cannot be; say the unit in the header, as `time [s]`");
   }
 
-  void increase(double time, std::string_view column) {
-    check(found_.times.empty() || time != found_.times.back(), "the time ", quote(column, 40),
+  /// False for a repeated time that is to be dropped.
+  bool add_stamp(double time, std::string_view column, std::string stamp) {
+    const bool again = !found_.times.empty() && time == found_.times.back();
+    check(!again || repeated_ != RepeatedTimes::refuse, "the time ", quote(column, 40),
           " stands there twice; remove one of the two lines, or nobody can tell which pose is meant");
-    check(found_.times.empty() || time > found_.times.back(), "the time must increase, got ",
+    if (again && repeated_ == RepeatedTimes::drop) {
+      return false;
+    }
+    check(found_.times.empty() || time >= found_.times.back(), "the time must increase, got ",
           quote(column, 40), " after ", quote(last_time_, 40));
     found_.times.push_back(time);
+    found_.stamps.push_back(std::move(stamp));
     last_time_ = std::string(column);
+    return true;
   }
 
   std::array<double, 3> translation_of(std::span<const std::string_view> columns) const {
@@ -502,6 +507,7 @@ class PoseReader {
 
   std::string_view where_;
   std::optional<PoseFormat> format_;
+  RepeatedTimes repeated_;
   PoseTrajectory found_;
   std::vector<PoseHeader> headers_;
   bool named_ = false;  // by a line without a comment sign
@@ -516,14 +522,15 @@ class PoseReader {
 
 }  // namespace
 
-PoseTrajectory parse_poses(std::string_view file, std::string_view where, std::optional<PoseFormat> format) {
-  return PoseReader(file, where, format).done();
+PoseTrajectory parse_poses(std::string_view file, std::string_view where, std::optional<PoseFormat> format,
+                           RepeatedTimes repeated) {
+  return PoseReader(file, where, format, repeated).done();
 }
 
-PoseTrajectory read_poses(const std::string& path, std::optional<PoseFormat> format) {
+PoseTrajectory read_poses(const std::string& path, std::optional<PoseFormat> format, RepeatedTimes repeated) {
   const MappedFile file(path);
   const auto bytes = file.bytes();
-  return parse_poses({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path, format);
+  return parse_poses({reinterpret_cast<const char*>(bytes.data()), bytes.size()}, path, format, repeated);
 }
 
 std::string other_table(const std::string& path) {
@@ -620,22 +627,44 @@ std::string pose_text(PoseFormat format, std::span<const double> matrices,
   return result;
 }
 
+namespace {
+
+/// A timestamp in seconds, with the digits of a clock's nanoseconds.
+long double parsed_stamp(std::string_view s) {
+  if (s.starts_with('+')) {
+    s.remove_prefix(1);
+  }
+  long double x = 0;
+  std::from_chars(s.data(), s.data() + s.size(), x);
+  return x;
+}
+
+std::string stamp_text(long double seconds, int digits) {
+  std::array<char, 64> text;
+  const auto [end, error] =
+      std::to_chars(text.data(), text.data() + text.size(), seconds, std::chars_format::fixed, digits);
+  return error == std::errc() ? std::string(text.data(), end) : "";
+}
+
+}  // namespace
+
+std::vector<long double> seconds_of(std::span<const std::string> stamps) {
+  std::vector<long double> seconds;
+  for (const std::string& stamp : stamps) {
+    seconds.push_back(parsed_stamp(stamp));
+  }
+  return seconds;
+}
+
+std::string stamp_after(const std::string& stamp, double seconds) {
+  return stamp_text(parsed_stamp(stamp) + static_cast<long double>(seconds), 9);
+}
+
 std::string stamp_between(const std::string& a, const std::string& b, std::string_view where) {
-  const auto parsed = [](std::string_view s) {
-    if (s.starts_with('+')) {
-      s.remove_prefix(1);
-    }
-    long double x = 0;
-    std::from_chars(s.data(), s.data() + s.size(), x);
-    return x;
-  };
-  const long double low = parsed(a), high = parsed(b), middle = low + (high - low) / 2;
+  const long double low = parsed_stamp(a), high = parsed_stamp(b), middle = low + (high - low) / 2;
   for (const int digits : {9, 18}) {
-    std::array<char, 64> text;
-    const auto [end, error] =
-        std::to_chars(text.data(), text.data() + text.size(), middle, std::chars_format::fixed, digits);
-    const std::string stamp(text.data(), end);
-    if (const long double t = parsed(stamp); error == std::errc() && t > low && t < high) {
+    const std::string stamp = stamp_text(middle, digits);
+    if (const long double t = parsed_stamp(stamp); !stamp.empty() && t > low && t < high) {
       return stamp;
     }
   }

@@ -27,6 +27,13 @@ constexpr const auto& names_of(PoseFormat) {  // for config/fields.h
   return pose_format_names;
 }
 
+/// What is done with a line whose time is that of the line before, as TUM's own ground truth has one: refused, since nobody
+/// can tell which pose is meant; kept; or dropped.
+enum class RepeatedTimes { refuse, keep, drop };
+constexpr auto names_of(RepeatedTimes) {
+  return std::array<std::string_view, 3>{"refuse", "keep", "drop"};
+}
+
 /// Poses of one body over time.
 struct PoseTrajectory {
   PoseFormat format = PoseFormat::tum;
@@ -43,13 +50,15 @@ struct PoseTrajectory {
 /// tum, 12 kitti.
 /// CRLF and a byte order mark are accepted. DataError with file and line: no pose at all; a wrong number of columns; an
 /// entry that is no number or not finite; a quaternion or matrix further from a rotation than 0.01 (by how much); a
-/// time that does not increase or stands there twice; times in seconds that cannot be (1e11 or more); a line of more than
+/// time that does not increase, or stands there twice where `repeated` refuses it; times in seconds that cannot be (1e11 or more); a line of more than
 /// 65536 characters;
 /// a header that names a rotation but no whole pose, or a row of names without a pose where no format is asked for;
 /// times of a named column without a unit that would be more than a million poses a second.
 PoseTrajectory parse_poses(std::string_view file, std::string_view where,
-                           std::optional<PoseFormat> format = {});
-PoseTrajectory read_poses(const std::string& path, std::optional<PoseFormat> format = {});
+                           std::optional<PoseFormat> format = {},
+                           RepeatedTimes repeated = RepeatedTimes::refuse);
+PoseTrajectory read_poses(const std::string& path, std::optional<PoseFormat> format = {},
+                          RepeatedTimes repeated = RepeatedTimes::refuse);
 
 /// The columns of a table with commas that is no trajectory, for messages: "'mol_id', 'A', 'B', ...". Its first line names
 /// columns, none of them a pose's, and its rows are not EuRoC's either. Empty: the file may be a trajectory.
@@ -67,5 +76,11 @@ std::string pose_text(PoseFormat format, std::span<const double> matrices,
 /// The middle of two timestamps in seconds, to nanoseconds where these suffice. DataError naming `where`: there is no
 /// time between the two.
 std::string stamp_between(const std::string& a, const std::string& b, std::string_view where);
+
+/// Timestamps as numbers, with the digits of a clock's nanoseconds.
+std::vector<long double> seconds_of(std::span<const std::string> stamps);
+
+/// The timestamp so many seconds after another, to nanoseconds.
+std::string stamp_after(const std::string& stamp, double seconds);
 
 }  // namespace weyl

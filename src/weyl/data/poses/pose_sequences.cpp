@@ -1,15 +1,20 @@
 #include "weyl/data/poses/pose_sequences.h"
 
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/index_select.h>
+#include <ATen/ops/repeat_interleave.h>
 #include <ATen/ops/tensor.h>
 #include <algorithm>
 #include <filesystem>
+#include <span>
 
 #include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
 #include "weyl/data/base/open_request.h"
 #include "weyl/data/base/parts.h"
 #include "weyl/data/base/tensor_splits.h"
+#include "weyl/data/poses/asked_poses.h"
 #include "weyl/data/poses/sequence_gap.h"
 
 namespace weyl {
@@ -17,16 +22,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// What is asked of each sample.
+enum class Question { nothing, hole, poses };
+
+Question question_of(const PoseFileOptions& o, const std::string& where) {
+  const bool poses = o.ahead > 0 || o.noise > 0 || o.angle_noise > 0;
+  require<ConfigError>(!(o.hole && poses), where,
+                       ": hole asks for another pose than ahead and noise do; take one of them");
+  require<ConfigError>(o.hole || !o.times, where,
+                       ": times goes with hole; with ahead or noise the poses have a time anyway");
+  return o.hole ? Question::hole : poses ? Question::poses : Question::nothing;
+}
+
 /// The poses of the samples: of windows all of them in their order, or with a hole the others in any order.
 struct Windows {
   int64_t count = 0, tokens = 0;     // samples, and poses of each
   std::vector<int64_t> rows, flank;  // (count tokens) of the trajectory; 1 beside the hole
+  std::vector<int64_t> starts;       // (count) the first pose of the trajectory
   std::vector<int64_t> holes;        // (count) of the trajectory; empty without
 
   /// The first so many alone.
   void keep(int64_t samples) {
     count = samples;
     rows.resize(samples * tokens);
+    starts.resize(samples);
     if (!holes.empty()) {
       flank.resize(samples * tokens);
       holes.resize(samples);
@@ -44,9 +63,13 @@ Windows windows_of(int64_t first, int64_t last, const PoseFileOptions& o, const 
   const int64_t length = o.length > 0 ? o.length : poses, stride = o.stride > 0 ? o.stride : length;
   require<ConfigError>(!o.hole || length >= kLeastOfGap, where, ": hole needs samples of at least ",
                        kLeastOfGap, " poses, got ", length);
+  require<ConfigError>(o.ahead == 0 || length >= o.ahead + 2, where, ": ahead = ", o.ahead,
+                       " needs samples of at least ", o.ahead + 2, " poses, two to look ahead from, got ",
+                       length);
   Windows windows;
   windows.tokens = o.hole ? length - 1 : length;
   for (int64_t start = first; start + length <= last; start += stride, ++windows.count) {
+    windows.starts.push_back(start);
     if (!o.hole) {
       for (int64_t k = 0; k < length; ++k) {
         windows.rows.push_back(start + k);
@@ -64,6 +87,36 @@ Windows windows_of(int64_t first, int64_t last, const PoseFileOptions& o, const 
   return windows;
 }
 
+/// A trajectory as it is read: of a group, with a time of each pose, seconds or, where there are none, their numbers.
+struct TimedPoses {
+  PosesInGroup poses;
+  LieGroup group;
+  std::vector<double> times;
+  bool in_seconds = false;
+  double off_group = 0;
+  std::string warning;  // empty: none
+
+  Tensor matrices() const {
+    const int64_t m = matrix_size(group);
+    return at::tensor(poses.matrices, at::kDouble).view({-1, m, m});
+  }
+};
+
+TimedPoses timed_poses(const PoseTrajectory& found, const PoseFileOptions& o, const std::string& where) {
+  TimedPoses timed{
+      poses_in(found, o.group, o.up, where), o.group, found.times, !found.times.empty(), found.off_group, {}};
+  for (int64_t k = 0; !timed.in_seconds && k < found.size(); ++k) {
+    timed.times.push_back(static_cast<double>(k));
+  }
+  constexpr double kTilted = 0.1;  // radians: more than a vehicle on a slope
+  if (timed.poses.tilt > kTilted) {
+    timed.warning =
+        text(where, ": poses are tilted by up to ", timed.poses.tilt, " rad from ",
+             axis_names[static_cast<size_t>(o.up)], ", of which ", name_of(o.group), " keeps nothing");
+  }
+  return timed;
+}
+
 /// Remembers what the file held: the matrices are of the group to rounding.
 class Trajectory : public InMemory {
  public:
@@ -75,46 +128,90 @@ class Trajectory : public InMemory {
   double mended_;
 };
 
-std::shared_ptr<const InMemory> as_poses(const PoseTrajectory& found, const Windows& windows,
-                                         bool with_times) {
-  const Tensor matrices = at::tensor(found.matrices, at::kDouble).view({found.size(), 4, 4});
-  const Tensor rows = at::tensor(windows.rows, at::kLong);
+Tensor column_of(const std::vector<double>& values) {
+  return at::tensor(values, at::kDouble).unsqueeze(1);
+}
+
+std::vector<Quantity> features_of_windows(const std::string& unit) {
+  return {{.name = "time", .unit = unit}, {.name = "asked"}};
+}
+const Quantity label_of_windows{.name = "pose", .kind = Kind::element};
+
+/// The samples of windows whose poses are asked for (poses/asked_poses.h).
+void ask(const TimedPoses& timed, const Windows& windows, const PoseFileOptions& o, Batch& all,
+         Schema& schema) {
+  const auto size = static_cast<size_t>(matrix_size(timed.group) * matrix_size(timed.group)),
+             n = static_cast<size_t>(windows.tokens);
+  AskedPoses every;
+  for (const int64_t start : windows.starts) {
+    Stream stream(static_cast<uint64_t>(o.seed), "pose_files noise", {static_cast<uint64_t>(start)});
+    const auto first = static_cast<size_t>(start);
+    const AskedPoses one =
+        ask_poses(timed.group, std::span(timed.poses.matrices).subspan(first * size, n * size),
+                  std::span(timed.times).subspan(first, n), o.ahead, {o.noise, o.angle_noise}, stream);
+    for (const auto part : {&AskedPoses::tokens, &AskedPoses::truth, &AskedPoses::time, &AskedPoses::asked}) {
+      (every.*part).insert((every.*part).end(), (one.*part).begin(), (one.*part).end());
+    }
+  }
+  const int64_t m = matrix_size(timed.group);
+  auto& poses = std::get<Poses>(all.input);
+  poses.elements = at::tensor(every.tokens, at::kDouble).view({-1, m, m});
+  poses.scalars = at::cat({column_of(every.time), column_of(every.asked)}, 1);
+  schema.interface.features = features_of_windows(timed.in_seconds ? "s" : "");
+  schema.labels = {label_of_windows};
+  all.labels["pose"] = at::tensor(every.truth, at::kDouble).view({-1, m, m});
+}
+
+std::shared_ptr<const InMemory> as_poses(const TimedPoses& timed, const Windows& windows,
+                                         const PoseFileOptions& o, Question question, bool with_times) {
+  const Tensor matrices = timed.matrices(), rows = at::tensor(windows.rows, at::kLong);
   Schema schema;
-  schema.interface.group = LieGroup::se3;
+  schema.interface.group = timed.group;
+  schema.interface.dimension = dimension_of(timed.group);
   schema.interface.length_unit = "m";
   schema.interface.typical_nodes = static_cast<double>(windows.tokens);
+  if (!timed.warning.empty()) {
+    schema.warnings.push_back(timed.warning);
+  }
   Batch all;
-  Poses poses{LieGroup::se3,
-              at::index_select(matrices, 0, rows),
-              {},
-              Segments::of_sizes(std::vector<int64_t>(windows.count, windows.tokens))};
-  if (!windows.holes.empty()) {
+  all.input = Poses{timed.group,
+                    at::index_select(matrices, 0, rows),
+                    {},
+                    Segments::of_sizes(std::vector<int64_t>(windows.count, windows.tokens))};
+  const Tensor times = at::index_select(at::tensor(timed.times, at::kDouble), 0, rows).unsqueeze(1);
+  if (question == Question::poses) {
+    ask(timed, windows, o, all, schema);
+  } else if (question == Question::hole) {
     schema.labels = declared_schema(PoseSequencesDataOptions{}).labels;
     all.labels["element"] = at::index_select(matrices, 0, at::tensor(windows.holes, at::kLong));
     all.labels["flank"] = at::tensor(windows.flank, at::kLong).unsqueeze(1);
+    if (o.times) {
+      const Tensor firsts =
+          at::index_select(at::tensor(timed.times, at::kDouble), 0, at::tensor(windows.starts, at::kLong));
+      std::get<Poses>(all.input).scalars = times - firsts.repeat_interleave(windows.tokens).unsqueeze(1);
+      schema.interface.features = {{.name = "time", .unit = timed.in_seconds ? "s" : ""}};
+    }
   }
-  if (with_times && !found.times.empty()) {
+  // What is a feature has its name already.
+  if (with_times && timed.in_seconds && schema.interface.features.empty()) {
     schema.labels.push_back({.name = "time", .unit = "s"});
-    all.labels["time"] = at::index_select(at::tensor(found.times, at::kDouble), 0, rows).unsqueeze(1);
+    all.labels["time"] = times;
   }
-  all.input = std::move(poses);
-  return std::make_shared<Trajectory>(std::move(all), std::move(schema), found.off_group);
+  return std::make_shared<Trajectory>(std::move(all), std::move(schema), timed.off_group);
 }
 
-}  // namespace
+/// A trajectory as a data set with splits: stretches of it, one after the other.
+struct SplitTrajectory {
+  std::string path, key;  // of the options, for messages: "data.pose_windows"
+  PoseFileOptions cut;
+  std::vector<double> fractions;
+  int64_t train = 0, valid = 0, test = 0;  // how many samples to use; 0: all
+};
 
-std::shared_ptr<const InMemory> open_pose_file(const std::string& path, const PoseFileOptions& options) {
-  const PoseTrajectory found = read_poses(path, options.format);
-  return as_poses(found, windows_of(0, found.size(), options, path), true);
-}
-
-Splits open_trajectory(const PoseSequencesDataOptions& o) {
-  require<ConfigError>(o.group == LieGroup::se3, o.path,
-                       ": data.pose_sequences.group must be \"se3\", the poses of a trajectory, got \"",
-                       name_of(o.group), "\"");
-  const PoseTrajectory found = read_poses(o.path);
-  const PartCounts poses = part_counts(found.size(), o.fractions, {}, o.path + ": data.pose_sequences");
-  const PoseFileOptions cut{.length = o.length, .stride = o.stride, .hole = true, .seed = o.seed};
+Splits open_trajectory(const SplitTrajectory& o, Question question) {
+  const PoseTrajectory found = read_poses(o.path, {}, o.cut.repeated);
+  const TimedPoses timed = timed_poses(found, o.cut, o.path);
+  const PartCounts poses = part_counts(found.size(), o.fractions, {}, o.path + ": " + o.key);
   int64_t begin = 0;
   const auto part = [&](const char* split, int64_t count, int64_t asked) -> std::shared_ptr<const Dataset> {
     const int64_t first = begin;
@@ -123,13 +220,13 @@ Splits open_trajectory(const PoseSequencesDataOptions& o) {
       return nullptr;
     }
     const std::string where = text(o.path, ": the ", split, " part");
-    Windows windows = windows_of(first, begin, cut, where);
-    require<DataError>(asked <= windows.count, where, ": data.pose_sequences.", split, " must be at most ",
+    Windows windows = windows_of(first, begin, o.cut, where);
+    require<DataError>(asked <= windows.count, where, ": ", o.key, ".", split, " must be at most ",
                        windows.count, ", the samples there are (0: all), got ", asked);
     if (asked > 0) {
       windows.keep(asked);
     }
-    return as_poses(found, windows, false);
+    return as_poses(timed, windows, o.cut, question, false);
   };
   auto train = part("train", poses.train, o.train);
   auto valid = part("valid", poses.valid, o.valid);
@@ -137,15 +234,36 @@ Splits open_trajectory(const PoseSequencesDataOptions& o) {
   return {std::move(train), std::move(valid), std::move(test)};
 }
 
+bool is_one_trajectory(const std::string& path) {
+  return is_pose_file(path) && !fs::is_directory(path);
+}
+
+}  // namespace
+
+std::shared_ptr<const InMemory> open_pose_file(const std::string& path, const PoseFileOptions& options) {
+  const Question question = question_of(options, path);
+  const PoseTrajectory found = read_poses(path, options.format, options.repeated);
+  return as_poses(timed_poses(found, options, path), windows_of(0, found.size(), options, path), options,
+                  question, true);
+}
+
 void convert_pose_file(const std::string& in, const std::string& out, const PoseFileOptions& options) {
-  const PoseTrajectory found = read_poses(in, options.format);
-  const auto set = as_poses(found, windows_of(0, found.size(), options, in), true);
+  const Question question = question_of(options, in);
+  const PoseTrajectory found = read_poses(in, options.format, options.repeated);
+  const auto set = as_poses(timed_poses(found, options, in), windows_of(0, found.size(), options, in),
+                            options, question, true);
   std::map<std::string, std::string> metadata{
       {"converted_from", fs::path(in).filename().string()},
       {"source_format", std::string(pose_format_names[static_cast<int>(found.format)])},
       {"units", "lengths m, times s since the first pose"}};
-  if (options.hole) {
+  if (options.hole || options.noise > 0 || options.angle_noise > 0) {
     metadata["seed"] = std::to_string(options.seed);
+  }
+  if (question == Question::poses) {
+    metadata["units"] = "lengths m, times s from the last pose that is given";
+    metadata["ahead"] = std::to_string(options.ahead);
+    metadata["noise"] = text(options.noise);
+    metadata["angle_noise"] = text(options.angle_noise);
   }
   if (!found.start.empty()) {
     metadata["first_timestamp"] = found.start;
@@ -158,23 +276,83 @@ Schema declared_schema(const PoseSequencesDataOptions& options) {
   schema.interface.group = options.group;
   schema.interface.dimension = dimension_of(options.group);
   schema.interface.typical_nodes = 7;
+  if (options.times) {
+    schema.interface.features = {{.name = "time", .unit = "s"}};
+  }
   schema.labels = {{.name = "element", .level = Level::graph, .kind = Kind::element},
                    {.name = "flank", .kind = Kind::category}};
   return schema;
 }
 
-Splits open_set(const PoseSequencesDataOptions& options) {
-  if (is_pose_file(options.path) && !std::filesystem::is_directory(options.path)) {
-    return open_trajectory(options);
+Splits open_set(const PoseSequencesDataOptions& o) {
+  if (is_one_trajectory(o.path)) {
+    return open_trajectory({.path = o.path,
+                            .key = "data.pose_sequences",
+                            .cut = {.length = o.length,
+                                    .stride = o.stride,
+                                    .hole = true,
+                                    .times = o.times,
+                                    .group = o.group,
+                                    .up = o.up,
+                                    .repeated = o.repeated,
+                                    .seed = o.seed},
+                            .fractions = o.fractions,
+                            .train = o.train,
+                            .valid = o.valid,
+                            .test = o.test},
+                           Question::hole);
   }
-  return open_tensor_splits({.path = options.path,
-                             .key = "data.pose_sequences",
-                             .make = text("`weyl data make pose_sequences --out ", options.path,
-                                          " group=", name_of(options.group), "`"),
-                             .wanted = declared_schema(options),
-                             .train = options.train,
-                             .valid = options.valid,
-                             .test = options.test});
+  return open_tensor_splits(
+      {.path = o.path,
+       .key = "data.pose_sequences",
+       .make = text("`weyl data make pose_sequences --out ", o.path, " group=", name_of(o.group), "`"),
+       .wanted = declared_schema(o),
+       .train = o.train,
+       .valid = o.valid,
+       .test = o.test});
+}
+
+Schema declared_schema(const PoseWindowsDataOptions& options) {
+  Schema schema;
+  schema.interface.group = options.group;
+  schema.interface.dimension = dimension_of(options.group);
+  schema.interface.typical_nodes = static_cast<double>(options.length);
+  schema.interface.features = features_of_windows("s");
+  schema.labels = {label_of_windows};
+  return schema;
+}
+
+Splits open_set(const PoseWindowsDataOptions& o) {
+  if (is_one_trajectory(o.path)) {
+    require<ConfigError>(
+        o.ahead > 0 || o.noise > 0 || o.angle_noise > 0, o.path,
+        ": data.pose_windows.ahead, noise or angle_noise must be above 0, for nothing else is asked of a "
+        "trajectory whose poses are given");
+    return open_trajectory({.path = o.path,
+                            .key = "data.pose_windows",
+                            .cut = {.length = o.length,
+                                    .stride = o.stride,
+                                    .ahead = o.ahead,
+                                    .noise = o.noise,
+                                    .angle_noise = o.angle_noise,
+                                    .group = o.group,
+                                    .up = o.up,
+                                    .repeated = o.repeated,
+                                    .seed = o.seed},
+                            .fractions = o.fractions,
+                            .train = o.train,
+                            .valid = o.valid,
+                            .test = o.test},
+                           Question::poses);
+  }
+  return open_tensor_splits(
+      {.path = o.path,
+       .key = "data.pose_windows",
+       .make = text("`weyl data make pose_windows --out ", o.path, " group=", name_of(o.group), "`"),
+       .wanted = declared_schema(o),
+       .train = o.train,
+       .valid = o.valid,
+       .test = o.test});
 }
 
 }  // namespace weyl

@@ -18,7 +18,8 @@ namespace fs = std::filesystem;
 
 /// The labels of a file that tasks know, as a config's outputs.
 struct TensorLabels {
-  const Quantity *displacement = nullptr, *classes = nullptr, *energy = nullptr, *forces = nullptr;
+  const Quantity *displacement = nullptr, *classes = nullptr, *energy = nullptr, *forces = nullptr,
+                 *pose = nullptr;
   std::vector<Quantity> numbers;
   int64_t class_count = 0, mask_classes = 0;
 };
@@ -34,6 +35,8 @@ TensorLabels tensor_labels_of(const std::string& file, const Schema& schema) {
     const bool number = q.level == Level::graph && q.kind == Kind::scalar && q.channels == 1;
     if (q.name == "displacement" && q.level == Level::node && q.kind == Kind::vector) {
       labels.displacement = &q;
+    } else if (q.name == "pose" && q.level == Level::node && q.kind == Kind::element) {
+      labels.pose = &q;
     } else if (q.name == "class" && q.level == Level::graph && q.kind == Kind::category) {
       labels.classes = &q;
       labels.class_count = categories_of(file, q.name);
@@ -68,6 +71,9 @@ std::string outputs_list(const std::vector<std::string>& items) {
 std::vector<std::string> outputs_for(const std::string& task, const TensorLabels& labels) {
   if (task == "trajectory") {
     return {item(*labels.displacement, ", role = \"offset\"")};
+  }
+  if (task == "pose_correction") {
+    return {item(*labels.pose)};
   }
   if (task == "classification") {
     return {item(*labels.classes, text(", categories = ", labels.class_count))};
@@ -134,7 +140,8 @@ FoundData look_at_tensor_files(const std::string& path, const std::string& file)
   const TensorFile read = read_tensor_file(file, Values::checked);
   Schema schema = read.schema;
   schema.interface.grid = std::holds_alternative<Grid>(read.batch.input);
-  if (schema.interface.group) {
+  const auto& group = schema.interface.group;
+  if (group && find_quantity(schema.labels, "flank") != nullptr) {
     return draft_pose_sequences(path, schema);
   }
   for (const Quantity& q : schema.interface.features) {
@@ -144,9 +151,11 @@ FoundData look_at_tensor_files(const std::string& path, const std::string& file)
   const auto kept = std::make_shared<Schema>(schema);
   const auto labels = std::make_shared<TensorLabels>(tensor_labels_of(file, *kept));
   FoundData found;
-  found.family = schema.interface.grid ? (schema.interface.dimension == 2 ? FoundData::Family::images
-                                                                          : FoundData::Family::volumes)
-                                       : FoundData::Family::points;
+  found.group = group ? name_of(*group) : "";
+  found.family = group                   ? FoundData::Family::poses
+                 : schema.interface.grid ? (schema.interface.dimension == 2 ? FoundData::Family::images
+                                                                            : FoundData::Family::volumes)
+                                         : FoundData::Family::points;
   InMemory train(read.batch, schema);
   count_samples(found, {std::make_shared<InMemory>(std::move(train)), nullptr, nullptr}, path);
   if (const auto* grid = std::get_if<Grid>(&read.batch.input)) {
@@ -161,9 +170,10 @@ FoundData look_at_tensor_files(const std::string& path, const std::string& file)
   found.what = text(found.samples, " training samples of tensor files");
   const auto fits = [&](bool there, const char* task, const char* by_what) {
     if (there) {
-      found.tasks.push_back({task, by_what});
+      found.tasks.push_back({task, by_what, /*on_request=*/labels->pose != nullptr && !found.tasks.empty()});
     }
   };
+  fits(labels->pose != nullptr, "pose_correction", "pose");
   fits(labels->displacement != nullptr, "trajectory", "displacement");
   fits(labels->classes != nullptr, "classification", "class");
   fits(labels->mask_classes > 0, "segmentation", "mask");
@@ -172,8 +182,14 @@ FoundData look_at_tensor_files(const std::string& path, const std::string& file)
   require<ConfigError>(
       !found.tasks.empty(), path,
       ": no task learns the labels of its files; names that tasks know: displacement, class, mask, "
-      "energy, forces, or any number of a sample");
+      "energy, forces, of poses element with flank, and pose, or any number of a sample");
   found.write_data = [=](ConfigDraft& draft, const std::string& task, const std::string&) {
+    const auto& features = kept->interface.features;
+    if (task == "pose_correction" && features.size() == 1 && features[0].channels == 2) {
+      write_set(draft, "pose_windows", path);
+      draft.set("group", found.group, "as the files say");
+      return;
+    }
     write_set(draft, "tensors", path, "carrier tensor files; [interface] says what is in them");
     write_interface(draft, *kept, task, *labels);
   };

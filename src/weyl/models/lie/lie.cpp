@@ -4,9 +4,11 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/eye.h>
 #include <ATen/ops/linear.h>
+#include <ATen/ops/ones.h>
 #include <cmath>
 
 #include "weyl/core/check.h"
+#include "weyl/nn/pooling.h"
 #include "weyl/ops/attention/attention.h"
 #include "weyl/ops/frames/bias_activation.h"
 #include "weyl/ops/frames/frame_norm.h"
@@ -107,8 +109,30 @@ Tensor raw(LieGroup group, const Tensor& matrices) {
 
 /// Corrections and elements are both made by a network that gives coordinates of the algebra.
 bool is_correction(const Quantity& q, LieGroup group) {
-  return q.kind == Kind::element ||
-         (q.kind == Kind::scalar && q.role == Role::offset && q.channels == degrees_of_freedom(group));
+  return q.kind == Kind::element || (q.kind == Kind::scalar && q.level == Level::node &&
+                                     q.role == Role::offset && q.channels == degrees_of_freedom(group));
+}
+
+/// Matrices (N, m, m) with their translations in another unit of length, times `factor`.
+Tensor with_lengths(const Tensor& matrices, LieGroup group, double factor) {
+  const int64_t n = dimension_of(group), m = matrix_size(group);
+  if (factor == 1 || m == n) {
+    return matrices;
+  }
+  Tensor factors = at::ones({m, m}, matrices.options().requires_grad(false));
+  factors.narrow(0, 0, n).select(1, n).fill_(factor);
+  return matrices * factors;
+}
+
+/// The same of coordinates (N, dof), physical or orthonormal.
+Tensor with_lengths_of_coordinates(const Tensor& w, LieGroup group, double factor) {
+  const LieBlock& first = blocks_of(group).front();
+  if (factor == 1 || first.part != LiePart::translation) {
+    return w;
+  }
+  Tensor factors = at::ones({w.size(1)}, w.options().requires_grad(false));
+  factors.narrow(0, first.begin, first.size).fill_(factor);
+  return w * factors;
 }
 
 }  // namespace
@@ -142,11 +166,17 @@ Transformer::Transformer(const Options& given, const Interface& interface)
   }
   norm_ = child("norm", std::make_shared<LayerNorm>(d));
   for (const auto& q : interface.outputs) {
-    require<ConfigError>(q.level == Level::node && (q.kind == Kind::scalar || q.kind == Kind::element),
-                         "lie: output '", q.name, "' (", level_names[static_cast<int>(q.level)], " ",
-                         kind_names[static_cast<int>(q.kind)],
-                         ") is not one that this system gives: scalars and elements of nodes are");
+    const bool of_graphs = q.level == Level::graph && q.kind == Kind::scalar;
+    require<ConfigError>(
+        of_graphs || (q.level == Level::node && (q.kind == Kind::scalar || q.kind == Kind::element)),
+        "lie: output '", q.name, "' (", level_names[static_cast<int>(q.level)], " ",
+        kind_names[static_cast<int>(q.kind)],
+        ") is not one that this system gives: scalars and elements of nodes are, and scalars of graphs");
     const std::string name = "head." + q.name;
+    if (of_graphs) {
+      heads_.push_back(child(name, std::make_shared<Mlp>(d, d, q.channels)));
+      continue;
+    }
     heads_.push_back(is_correction(q, group()) ? std::static_pointer_cast<Module>(
                                                      child(name, std::make_shared<Mlp>(d, d, numbers_of(q))))
                                                : child(name, std::make_shared<Linear>(d, q.channels)));
@@ -182,7 +212,7 @@ Tensor Transformer::coordinates_of(const Tensor& factor) const {
 
 Tensor Transformer::embedded(const Poses& poses) const {
   if (embedding_) {
-    const Tensor numbers = raw(group(), poses.elements);
+    const Tensor numbers = raw(group(), with_lengths(poses.elements, group(), 1 / options.length_scale));
     return (*embedding_)(scalars_ > 0 ? at::cat({numbers, poses.scalars}, 1) : numbers);
   }
   const Tensor h = initial_.expand({poses.nodes(), options.width});
@@ -195,7 +225,9 @@ Named Transformer::forward(const Poses& poses) {
   const bool by_squares = options.variant == Variant::G;
   Tensor moved;  // by what: now = before * moved; undefined: not at all
   Relations relations;
-  Tensor tokens = compact_elements(poses.elements.to(at::kDouble), group());  // where they are now
+  const double unit = options.length_scale;
+  Tensor tokens = compact_elements(with_lengths(poses.elements.to(at::kDouble), group(), 1 / unit),
+                                   group());  // where they are now
   if (score_) {
     relations = relate(group(), tokens, graphs, options.chart, by_squares, dtype);
   }
@@ -216,17 +248,24 @@ Named Transformer::forward(const Poses& poses) {
   Named outputs;
   for (size_t k = 0; k < heads_.size(); ++k) {
     const Quantity& q = interface.outputs[k];
+    if (q.level == Level::graph) {
+      const auto& head = static_cast<const Mlp&>(*heads_[k]);
+      outputs[q.name] = q.extensive ? sum_nodes(head(stream.normed), graphs)
+                                    : head(pool_nodes(stream.normed, graphs, Pooling::mean, 1)).to(dtype);
+      continue;
+    }
     if (!is_correction(q, group())) {
       outputs[q.name] = static_cast<const Linear&>(*heads_[k])(stream.normed).to(dtype);
       continue;
     }
     const Tensor delta = static_cast<const Mlp&>(*heads_[k])(stream.normed).to(dtype);
     if (q.kind == Kind::element) {
-      outputs[q.name] =
-          element_matrices(compose(tokens, factor_of_element(delta), group()), group()).to(dtype);
+      const Tensor made = element_matrices(compose(tokens, factor_of_element(delta), group()), group());
+      outputs[q.name] = with_lengths(made, group(), unit).to(dtype);
     } else {
-      outputs[q.name] =
+      const Tensor w =
           moved.defined() ? coordinates_of(compose(moved, factor_of(delta), group())).to(dtype) : delta;
+      outputs[q.name] = with_lengths_of_coordinates(w, group(), unit);
     }
   }
   return outputs;
@@ -252,6 +291,11 @@ Work Transformer::work() const {
   }
   work += Work::product(d * dof * static_cast<double>(moves_.size()));
   for (const auto& q : interface.outputs) {
+    if (q.level == Level::graph) {
+      const Work head = Work::product(d * (d + static_cast<double>(q.channels)));
+      work += q.extensive ? head : (1 / interface.typical_nodes) * head;
+      continue;
+    }
     const auto numbers = static_cast<double>(numbers_of(q));
     work +=
         Work::product(is_correction(q, group()) ? d * (d + numbers) : d * static_cast<double>(q.channels));

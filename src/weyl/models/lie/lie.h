@@ -48,13 +48,17 @@ class Block : public Module {
 /// Outputs of tokens: scalars, by a linear map of the final features; scalars of role `offset` with as many
 /// channels as the algebra has dimensions, the orthonormal coordinates delta_i of a correction, by a network
 /// of two layers; and elements (N, m, m), g_i Delta_i, likewise: Delta_i = exp(delta_i) (eq. 5 of the paper, the local
-/// form) or made of free numbers (theorem 4, the global form; `factor`).
+/// form) or made of free numbers (theorem 4, the global form; `factor`). Outputs of graphs: scalars, by a network of two
+/// layers on the mean of the tokens' final features, of extensive ones as the sum of what it gives of each token (float64).
+/// None of them changes with left multiplications.
+///
+/// Translations are divided by length_scale before anything else, and what is put out is in the unit of the poses again.
 ///
 /// With move_tokens a correction counts from the token as given; ShapeError where, in an affine group, moves
 /// and correction together have no logarithm (an element needs none).
 ///
 /// Children: score (G, C), start or embedding (A), [features], blocks.<i>, [move.<i>], norm, head.<output>.
-/// Exact: left multiplications (G, C) and node order. ConfigError: outputs of another kind or level.
+/// Exact: left multiplications (G, C) and node order. ConfigError: other outputs.
 class Transformer : public PosesModel {
  public:
   using Options = lie::Options;

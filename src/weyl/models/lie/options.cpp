@@ -26,6 +26,9 @@ void fields(Fields& f, Options& o) {
   f("move_tokens", o.move_tokens,
     "each block but the last moves the tokens too, g -> g exp(delta), and the next one sees them moved (not "
     "in the paper; G and C)");
+  f("length_scale", o.length_scale,
+    "the length that counts as much as one radian, in the unit of the poses: about the distance of neighbours",
+    {1e-9, 1e9});
 }
 
 void require_effects(const Options& o, const Interface* interface) {
@@ -33,11 +36,14 @@ void require_effects(const Options& o, const Interface* interface) {
   const bool elements =
       interface == nullptr ||
       std::ranges::any_of(interface->outputs, [](const Quantity& q) { return q.kind == Kind::element; });
+  const bool places = interface == nullptr || !interface->group ||
+                      matrix_size(*interface->group) > dimension_of(*interface->group);
   const Conditional options[] = {
       {"chart", poses, "with variant = \"A\", which takes no logarithms"},
       {"factor", elements, "without an output that is an element"},
       {"move_tokens", poses && o.blocks > 1,
-       poses ? "with fewer than two blocks" : "with variant = \"A\", which sees poses once"}};
+       poses ? "with fewer than two blocks" : "with variant = \"A\", which sees poses once"},
+      {"length_scale", places, "of rotations, which have no lengths"}};
   refuse_unused("model.lie", o, Options{}, options);
 }
 

@@ -40,6 +40,7 @@ struct Options {
   ChartPolicy chart = ChartPolicy::mask;
   FactorForm factor = FactorForm::exponential;
   bool move_tokens = false;
+  double length_scale = 1;  // of translations, in the unit of the poses
 };
 void fields(Fields& f, Options& o);
 
