@@ -135,7 +135,7 @@ TEST(Lie, ScoresStartAsMinusTheSquaredNorm) {
   NormScore score(3, 4, 2);
   EXPECT_TRUE(at::equal(score.layers()[1].ratios.detach(), at::ones({4, 2}, at::kDouble)));
   const Tensor squares = sine({6, 2}).square();
-  const Pairs pairs{.squares = squares};
+  const Part pairs{.pairs = Pairs{.squares = squares}};
   EXPECT_LT((score.layers()[2](pairs).detach() + squares.sum(1, true)).abs().max().item<double>(), 1e-15);
 }
 

@@ -11,6 +11,7 @@
 #include "tests/models/lie/models.h"
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/core/check.h"
+#include "weyl/core/worst_of.h"
 #include "weyl/ops/lie/elements.h"
 
 namespace weyl::lie {
@@ -23,6 +24,97 @@ TEST(LieEquivariance, OfEveryGroupWithItsControl) {
       const auto model = make(small(variant), interface);
       SCOPED_TRACE(std::string(name_of(group)) + (variant == Variant::G ? " G" : " C"));
       equivariance::expect_claims_hold(*model, {tokens(group), {}}, schema_of(interface));
+    }
+  }
+}
+
+TEST(LieEquivariance, OfEveryMetric) {
+  for (const LieGroup group : lie_groups) {
+    for (const Metric metric : {Metric::isotropic, Metric::full}) {
+      const auto interface = interface_of(group);
+      Options options = small(Variant::G);
+      options.metric = metric;
+      const auto model = make(options, interface);
+      SCOPED_TRACE(std::string(name_of(group)) + " " +
+                   std::string(names_of(metric)[static_cast<size_t>(metric)]));
+      equivariance::expect_claims_hold(*model, {tokens(group), {}}, schema_of(interface));
+    }
+  }
+}
+
+/// Gives the parameter `name` of a model the values of f(its shape).
+template <class F>
+void set(const Transformer& model, const std::string& name, const F& f) {
+  const at::NoGradGuard quiet;
+  int64_t found = 0;
+  for (const auto& p : model.parameters()) {
+    if (p.name == name) {
+      p.tensor.copy_(f(p.tensor));
+      ++found;
+    }
+  }
+  ASSERT_EQ(found, 1) << name;
+}
+
+// The same function: one lambda, or equal ones for all blocks; a matrix, diagonal, with the block's ratio on each of its
+// coordinates. Of graphs whose pairs are stored and, of the first two, of one that streams.
+TEST(Lie, MetricsAgreeWhereTheyAreTheSame) {
+  for (const LieGroup group : lie_groups) {
+    SCOPED_TRACE(name_of(group));
+    const auto interface = interface_of(group);
+    Options options = small(Variant::G);
+    const auto blocks = make(options, interface);
+    options.metric = Metric::isotropic;
+    const auto isotropic = make(options, interface);
+    options.metric = Metric::full;
+    const auto full = make(options, interface);
+    for (const auto& p : blocks->parameters()) {
+      for (const auto& other : {isotropic, full}) {
+        if (!p.name.starts_with("score.")) {
+          set(*other, p.name, [&](const Tensor&) { return p.tensor; });
+        }
+      }
+    }
+    const Poses poses = tokens(group);
+    // A diagonal factor for the block weights as they are, which differ.
+    const int64_t E = degrees_of_freedom(group), K = static_cast<int64_t>(blocks_of(group).size());
+    Tensor raw = at::zeros({2, 2, E * (E + 1) / 2}, at::kDouble);
+    Tensor weight, temperature;
+    for (const auto& p : blocks->parameters()) {
+      weight = p.name == "score.weight" ? p.tensor.detach().clone() : weight;
+      temperature = p.name == "score.temperature" ? p.tensor.detach().clone() : temperature;
+    }
+    const Tensor ratios =
+        (at::softplus(weight) + 1e-3) / (at::softplus(temperature) + 1e-3).unsqueeze(2);  // (L, H, K)
+    for (int64_t k = 0; k < K; ++k) {
+      const LieBlock& block = blocks_of(group)[static_cast<size_t>(k)];
+      for (int64_t r = block.begin; r < block.begin + block.size; ++r) {
+        raw.select(2, r * (r + 1) / 2 + r).copy_(ratios.select(2, k).sqrt().log());
+      }
+    }
+    set(*full, "score.factor", [&](const Tensor&) { return raw; });
+    const auto apart = [](const Named& a, const Named& b) {
+      double most = 0;
+      for (const auto& [name, y] : a) {
+        most = worst_of(most, (y - b.at(name)).abs().max().item<double>());
+      }
+      return most;
+    };
+    EXPECT_LT(apart((*blocks)(poses), (*full)(poses)), 1e-12);
+    // Control: what lies below the diagonal matters.
+    set(*full, "score.factor", [&](const Tensor&) { return raw + 0.3; });
+    EXPECT_GT(apart((*blocks)(poses), (*full)(poses)), 1e-6);
+
+    for (const int64_t count : {int64_t{5}, int64_t{140}}) {
+      const Poses some = tokens(group, 1, count);
+      set(*isotropic, "score.weight", [&](const Tensor& x) { return at::full_like(x, 0.7); });
+      set(*isotropic, "score.temperature", [&](const Tensor&) { return temperature; });
+      if (K > 1) {
+        EXPECT_GT(apart((*blocks)(some), (*isotropic)(some)), 1e-6) << count;
+      }
+      set(*blocks, "score.weight", [&](const Tensor& x) { return at::full_like(x, 0.7); });
+      EXPECT_LT(apart((*blocks)(some), (*isotropic)(some)), 1e-12) << count;
+      set(*blocks, "score.weight", [&](const Tensor&) { return weight; });
     }
   }
 }
@@ -135,7 +227,7 @@ TEST(Lie, StreamingEqualsStoredPairs) {
   const Poses poses = tokens(group);
   const auto scores = score.layers();
   Relations relations = relate(group, compact_elements(poses.elements, group), poses.graphs,
-                               ChartPolicy::mask, true, at::kDouble);
+                               ChartPolicy::mask, Reads::squares, at::kDouble);
   ASSERT_EQ(relations.parts.size(), 1u);
   ASSERT_TRUE(relations.parts[0].pairs.has_value());
   const Tensor h = sine({10, 8});
@@ -146,10 +238,10 @@ TEST(Lie, StreamingEqualsStoredPairs) {
   EXPECT_LT((stored - streamed).abs().max().item<double>(), 1e-12);
   const Segments large = Segments::of_sizes(std::vector<int64_t>{400});
   const Tensor line = exponentials(group, sine({400, 6}));
-  EXPECT_FALSE(relate(group, compact_elements(line, group), large, ChartPolicy::mask, true, at::kDouble)
+  EXPECT_FALSE(relate(group, compact_elements(line, group), large, ChartPolicy::mask, Reads::squares, at::kDouble)
                    .parts.at(0)
                    .pairs);
-  EXPECT_TRUE(relate(group, compact_elements(line, group), large, ChartPolicy::mask, false, at::kDouble)
+  EXPECT_TRUE(relate(group, compact_elements(line, group), large, ChartPolicy::mask, Reads::coordinates, at::kDouble)
                   .parts.at(0)
                   .pairs);
 }
@@ -164,7 +256,7 @@ std::vector<Tensor> attended(LieGroup group, const Tensor& all, const Tensor& va
   const Tensor elements = all.index_select(0, rows).detach().requires_grad_(),
                v = values.index_select(0, rows).detach().requires_grad_();
   const Segments graphs = Segments::of_sizes(sizes);
-  const Relations relations = relate(group, elements, graphs, ChartPolicy::mask, true, at::kFloat);
+  const Relations relations = relate(group, elements, graphs, ChartPolicy::mask, Reads::squares, at::kFloat);
   const Attention y = score.layers()[0].attend(relations, v, graphs);
   // Each token's own weight in the sum, wherever it stands.
   const Tensor own = (rows.to(at::kFloat) * 1.7).sin().view({-1, 1, 1});
@@ -265,51 +357,69 @@ TEST(Lie, AGraphOfOneTokenAndARowWithoutPairs) {
 }
 
 // The gradient by all parameters, along one direction, against a finite difference.
+void expect_gradients(const Options& options, LieGroup group) {
+  const auto model = make(options, interface_of(group));
+  const Poses poses = tokens(group, 2, 4);
+  const auto value = [&] {
+    const Named out = (*model)(poses);
+    Tensor sum = at::zeros({}, at::kDouble);
+    for (const auto& [name, y] : out) {
+      sum = sum + (y * sine(y.sizes().vec(), 1)).sum();
+    }
+    return sum;
+  };
+  value().backward();
+  double expected = 0;
+  std::vector<Tensor> directions;
+  for (const auto& p : model->parameters()) {
+    directions.push_back(sine(p.tensor.sizes().vec(), 2, 1.1));
+    ASSERT_TRUE(p.tensor.grad().defined()) << p.name;
+    expected += (p.tensor.grad() * directions.back()).sum().item<double>();
+  }
+  const at::NoGradGuard quiet;
+  const auto shifted = [&](double by) {
+    size_t i = 0;
+    for (const auto& p : model->parameters()) {
+      p.tensor.add_(directions[i++], by);
+    }
+    return value().item<double>();
+  };
+  const double step = 1e-6, up = shifted(step), down = shifted(-2 * step);
+  EXPECT_NEAR(expected, (up - down) / (2 * step), 1e-5 * std::abs(expected) + 1e-6) << name_of(group);
+}
+
 TEST(Lie, GradientsByParameters) {
   for (const LieGroup group : {LieGroup::se2, LieGroup::aff3}) {
     for (const bool move : {false, true}) {
       Options options = small(move ? Variant::C : Variant::G);
       options.move_tokens = move;
-      const auto model = make(options, interface_of(group));
-      const Poses poses = tokens(group, 2, 4);
-      const auto value = [&] {
-        const Named out = (*model)(poses);
-        Tensor sum = at::zeros({}, at::kDouble);
-        for (const auto& [name, y] : out) {
-          sum = sum + (y * sine(y.sizes().vec(), 1)).sum();
-        }
-        return sum;
-      };
-      value().backward();
-      double expected = 0;
-      std::vector<Tensor> directions;
-      for (const auto& p : model->parameters()) {
-        directions.push_back(sine(p.tensor.sizes().vec(), 2, 1.1));
-        ASSERT_TRUE(p.tensor.grad().defined()) << p.name;
-        expected += (p.tensor.grad() * directions.back()).sum().item<double>();
-      }
-      const at::NoGradGuard quiet;
-      const auto shifted = [&](double by) {
-        size_t i = 0;
-        for (const auto& p : model->parameters()) {
-          p.tensor.add_(directions[i++], by);
-        }
-        return value().item<double>();
-      };
-      const double step = 1e-6, up = shifted(step), down = shifted(-2 * step);
-      EXPECT_NEAR(expected, (up - down) / (2 * step), 1e-5 * std::abs(expected) + 1e-6) << name_of(group);
+      expect_gradients(options, group);
+    }
+    for (const Metric metric : {Metric::isotropic, Metric::full}) {
+      Options options = small(Variant::G);
+      options.metric = metric;
+      options.move_tokens = true;
+      expect_gradients(options, group);
     }
   }
 }
 
 // Tokens at equal steps, and steep weights: a token's two neighbours score -6000 each, and which of them is a little
 // nearer shows only beyond the digits of -6000. Stored pairs (7 tokens) and the streaming kernel (150) alike.
-void expect_neighbours_decided(int64_t count) {
+void expect_neighbours_decided(int64_t count, Metric metric = Metric::blocks) {
   const LieGroup group = LieGroup::se2;
-  auto model = make(small(Variant::G), interface_of(group));
+  Options options = small(Variant::G);
+  options.metric = metric;
+  auto model = make(options, interface_of(group));
   for (const auto& p : model->parameters()) {
     if (p.name == "score.weight") {
       p.tensor.detach().fill_(1000);
+    }
+    if (p.name == "score.factor") {
+      p.tensor.detach().mul_(0.1);
+      for (const int64_t diagonal : {0, 2, 5}) {
+        p.tensor.detach().select(2, diagonal).fill_(std::log(1460.0) / 2);
+      }
     }
   }
   Poses poses = tokens(group, 1, count);
@@ -332,9 +442,11 @@ void expect_neighbours_decided(int64_t count) {
 
 TEST(Lie, WhatDecidesBetweenNeighboursSurvivesFloat32) {
   expect_neighbours_decided(7);
+  expect_neighbours_decided(7, Metric::full);
 }
 TEST(Lie, WhatDecidesBetweenNeighboursSurvivesFloat32OfManyTokens) {
   expect_neighbours_decided(150);
+  expect_neighbours_decided(150, Metric::full);
 }
 
 }  // namespace lie_test

@@ -8,8 +8,10 @@
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/segment_reduce.h>
 #include <ATen/ops/softplus.h>
+#include <ATen/ops/square.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/unbind.h>
+#include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 #include <cmath>
 #include <limits>
@@ -22,7 +24,7 @@ namespace {
 
 constexpr int64_t long_graph = 128;  // from here on numbers of pairs cost more than making them in each layer
 
-/// squares (P, K) less the least of each token's row, block by block: no softmax over the row notices, and
+/// squares (P, K) less the least of each token's row, column by column: no softmax over the row notices, and
 /// what decides it, differences between near tokens of nearly the same square, is then still there when
 /// rounded.
 Tensor above_least(const Tensor& squares, const Tensor& present, const Segments& graphs) {
@@ -55,10 +57,13 @@ Part part_of(const Tensor& elements, const Segments& graphs, const F& take) {
   return {Segments::of_sizes(sizes, device), taken, elements.index_select(0, taken), {}};
 }
 
-void add_pairs(Part& part, LieGroup group, ChartPolicy chart, bool by_squares, at::ScalarType dtype) {
+void add_pairs(Part& part, LieGroup group, ChartPolicy chart, Reads reads, at::ScalarType dtype) {
   Pairs pairs = pairs_between(part.elements, part.graphs, group, chart);
+  if (reads == Reads::exact_coordinates) {
+    part.exact = pairs.coordinates;
+  }
   pairs.coordinates = pairs.coordinates.to(dtype);
-  if (by_squares) {
+  if (reads == Reads::squares) {
     pairs.squares = above_least(pairs.squares, pairs.present, part.graphs).to(dtype);
   }
   part.pairs = std::move(pairs);
@@ -71,12 +76,12 @@ Tensor in_order(const Relations& relations, const std::vector<Tensor>& parts) {
 }
 
 Relations relate(LieGroup group, const Tensor& elements, const Segments& graphs, ChartPolicy chart,
-                 bool by_squares, at::ScalarType dtype) {
+                 Reads reads, at::ScalarType dtype) {
   Relations relations{group, chart, {}, {}};
-  const auto is_short = [&](int64_t size) { return !by_squares || size <= long_graph; };
+  const auto is_short = [&](int64_t size) { return reads != Reads::squares || size <= long_graph; };
   Part of_short = part_of(elements, graphs, is_short);
   if (!of_short.rows.defined()) {
-    add_pairs(of_short, group, chart, by_squares, dtype);
+    add_pairs(of_short, group, chart, reads, dtype);
     relations.parts.push_back(std::move(of_short));
     return relations;
   }
@@ -86,7 +91,7 @@ Relations relate(LieGroup group, const Tensor& elements, const Segments& graphs,
     return relations;
   }
   // A pair outside the chart is named by its graph in the batch, so not by pairs_between.
-  add_pairs(of_short, group, chart == ChartPolicy::error ? ChartPolicy::mask : chart, by_squares, dtype);
+  add_pairs(of_short, group, chart == ChartPolicy::error ? ChartPolicy::mask : chart, reads, dtype);
   if (chart == ChartPolicy::error) {
     const Tensor outside = at::zeros({graphs.rows()}, of_short.pairs->outside.options());
     require_inside("lie_pairs", outside.index_copy(0, of_short.rows, of_short.pairs->outside), graphs, group);
@@ -108,9 +113,14 @@ Tensor positive(const Tensor& raw) {
 
 }  // namespace
 
-Tensor LayerScore::operator()(const Pairs& pairs) const {
+Tensor LayerScore::operator()(const Part& part) const {
+  const Pairs& pairs = *part.pairs;
   if (ratios.defined()) {
     return at::matmul(-ratios, pairs.squares.t()).t();  // head by head, as the attention reads them
+  }
+  if (factor.defined()) {
+    const Tensor turned = at::matmul(part.exact, factor.to(at::kDouble));  // (H, P, E): rows w^T L
+    return -above_least(turned.square().sum(2).t(), pairs.present, part.graphs);
   }
   return pair_network(pairs.coordinates, pairs.present, first, first_bias, second, second_bias,
                       ScoreActivation::relu);
@@ -123,7 +133,7 @@ Attention LayerScore::attend(const Relations& relations, const Tensor& values, c
     const Tensor of_part = mixed_batch ? values.index_select(0, part.rows) : values;
     const Attention y = [&] {
       if (part.pairs) {
-        return attention_scored((*this)(*part.pairs).to(values.scalar_type()), *part.pairs, of_part,
+        return attention_scored((*this)(part).to(values.scalar_type()), *part.pairs, of_part,
                                 part.graphs);
       }
       // A pair outside the chart is named by its graph in the batch: below.
@@ -143,19 +153,52 @@ Attention LayerScore::attend(const Relations& relations, const Tensor& values, c
   return all;
 }
 
-NormScore::NormScore(int64_t layers, int64_t heads, int64_t blocks)
+NormScore::NormScore(int64_t layers, int64_t heads, int64_t blocks, bool isotropic)
     : heads_(heads),
       blocks_(blocks),
-      weight_(parameter("weight", {layers, heads, blocks}, Init::zeros())),
+      weight_(parameter("weight", {layers, heads, isotropic ? 1 : blocks}, Init::zeros())),
       temperature_(parameter("temperature", {layers, heads}, Init::zeros())) {}
 
 std::vector<LayerScore> NormScore::layers() const {
-  const Tensor ratios = positive(weight_) / positive(temperature_).unsqueeze(2);
+  const Tensor given = positive(weight_) / positive(temperature_).unsqueeze(2);
+  const Tensor ratios = given.expand({given.size(0), heads_, blocks_});
   std::vector<LayerScore> layers;
   for (const Tensor& layer : ratios.unbind(0)) {
     layers.push_back({.ratios = layer});
   }
   return layers;
+}
+
+MetricScore::MetricScore(int64_t layers, int64_t heads, int64_t coordinates)
+    : layers_(layers),
+      heads_(heads),
+      coordinates_(coordinates),
+      factor_(parameter("factor", {layers, heads, coordinates * (coordinates + 1) / 2}, Init::zeros())) {}
+
+std::vector<LayerScore> MetricScore::layers() const {
+  std::vector<int64_t> places;  // in the rows of L, of all its columns
+  std::vector<int64_t> on_diagonal;
+  for (int64_t r = 0; r < coordinates_; ++r) {
+    for (int64_t c = 0; c <= r; ++c) {
+      on_diagonal.push_back(r == c);
+      places.push_back(r * coordinates_ + c);
+    }
+  }
+  const auto there = [&](const std::vector<int64_t>& x) { return at::tensor(x, at::kLong).to(factor_.device()); };
+  const Tensor numbers = at::where(there(on_diagonal) == 1, factor_.exp(), factor_);
+  const Tensor full = at::zeros({layers_, heads_, coordinates_ * coordinates_}, factor_.options())
+                          .index_copy(2, there(places), numbers)
+                          .view({layers_, heads_, coordinates_, coordinates_});
+  std::vector<LayerScore> layers;
+  for (const Tensor& layer : full.unbind(0)) {
+    layers.push_back({.factor = layer});
+  }
+  return layers;
+}
+
+Work MetricScore::work(bool moved) const {
+  const auto E = static_cast<double>(coordinates_);
+  return Work::product(static_cast<double>(heads_) * E * (E + 1), moved ? 2 : 1);
 }
 
 KernelScore::KernelScore(int64_t layers, int64_t heads, int64_t coordinates)
@@ -174,7 +217,10 @@ std::vector<LayerScore> KernelScore::layers() const {
              second = second_weight_.unbind(0), second_bias = second_bias_.unbind(0);
   std::vector<LayerScore> layers;
   for (size_t l = 0; l < first.size(); ++l) {
-    layers.push_back({{}, first[l], first_bias[l], second[l], second_bias[l]});
+    layers.push_back({.first = first[l],
+                      .first_bias = first_bias[l],
+                      .second = second[l],
+                      .second_bias = second_bias[l]});
   }
   return layers;
 }
@@ -188,7 +234,11 @@ std::shared_ptr<Score> make_score(const Options& options, int64_t blocks, int64_
   if (options.variant == Variant::C) {
     return std::make_shared<KernelScore>(options.blocks, options.heads, coordinates);
   }
-  return std::make_shared<NormScore>(options.blocks, options.heads, blocks);
+  if (options.metric == Metric::full) {
+    return std::make_shared<MetricScore>(options.blocks, options.heads, coordinates);
+  }
+  return std::make_shared<NormScore>(options.blocks, options.heads, blocks,
+                                     options.metric == Metric::isotropic);
 }
 
 }  // namespace weyl::lie

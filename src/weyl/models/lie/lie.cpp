@@ -120,6 +120,9 @@ Transformer::Transformer(const Options& given, const Interface& interface)
                        options.heads);
   require<ConfigError>(!(options.move_tokens && raw_poses),
                        "model.lie.move_tokens: goes with variants G and C, which see poses in every block");
+  require<ConfigError>(!(options.metric == Metric::full && options.chart == ChartPolicy::frobenius),
+                       "model.lie.metric: a full metric weighs the coordinates of logarithms, of which "
+                       "chart = \"frobenius\" takes none; choose another chart, or metric = \"blocks\"");
   for (const auto& q : interface.features) {
     scalars_ += q.channels;
   }
@@ -181,12 +184,11 @@ Tensor Transformer::embedded(const Poses& poses) const {
 Named Transformer::forward(const Poses& poses) {
   const auto dtype = poses.elements.scalar_type();
   const Segments& graphs = poses.graphs;
-  const bool by_squares = options.variant == Variant::G;
   Tensor moved;  // by what: now = before * moved; undefined: not at all
   Relations relations;
   Tensor tokens = compact_elements(poses.elements.to(at::kDouble), group());  // where they are now
   if (score_) {
-    relations = relate(group(), tokens, graphs, options.chart, by_squares, dtype);
+    relations = relate(group(), tokens, graphs, options.chart, score_->reads(), dtype);
   }
   const auto scores = score_ ? score_->layers() : std::vector<LayerScore>();
   Stream stream{embedded(poses).to(dtype), {}};
@@ -199,7 +201,7 @@ Named Transformer::forward(const Poses& poses) {
       const Tensor step = factor_of((*moves_[l])(stream.normed));
       tokens = compose(tokens, step, group());
       moved = moved.defined() ? compose(moved, step, group()) : step;
-      relations = relate(group(), tokens, graphs, options.chart, by_squares, dtype);
+      relations = relate(group(), tokens, graphs, options.chart, score_->reads(), dtype);
     }
   }
   Named outputs;

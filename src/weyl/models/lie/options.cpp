@@ -14,6 +14,9 @@ void fields(Fields& f, Options& o) {
   f("heads", o.heads, "attention heads (divide the width)", {1, 1e6});
   f("blocks", o.blocks, "transformer blocks", {0, 1000});
   f("ffn_factor", o.ffn_factor, "hidden width of the feed-forward part, in widths", {1, 64});
+  f("metric", o.metric,
+    "what the score of G weighs: a weight for each block of the algebra; one for all; or a full metric w' M w, "
+    "E (E + 1) / 2 numbers a head, which stores all pairs");
   f("chart", o.chart,
     "where the chart of the logarithm ends: leave such pairs out (affine groups), take (g - 1/g)/2 or the "
     "logarithms of the polar factors in its place, for every pair, or fail");
@@ -25,6 +28,7 @@ void fields(Fields& f, Options& o) {
 void require_effects(const Options& o, const Interface*) {
   const bool poses = o.variant != Variant::A;
   const Conditional options[] = {
+      {"metric", o.variant == Variant::G, "without variant = \"G\", whose score it is"},
       {"chart", poses, "with variant = \"A\", which takes no logarithms"},
       {"move_tokens", poses && o.blocks > 1,
        poses ? "with fewer than two blocks" : "with variant = \"A\", which sees poses once"}};

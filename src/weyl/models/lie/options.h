@@ -25,11 +25,19 @@ constexpr auto names_of(Variant) {
   return std::array<std::string_view, 3>{"G", "C", "A"};
 }
 
+/// What of w the score of G weighs: each block of the algebra by a number, all of w by one, or w by a positive definite
+/// matrix.
+enum class Metric { blocks, isotropic, full };
+constexpr auto names_of(Metric) {
+  return std::array<std::string_view, 3>{"blocks", "isotropic", "full"};
+}
+
 struct Options {
   static constexpr const char* name_in_config = "lie";
   Variant variant = Variant::G;
   int64_t width = 32, heads = 4, blocks = 3;
   int64_t ffn_factor = 4;
+  Metric metric = Metric::blocks;
   ChartPolicy chart = ChartPolicy::mask;
   bool move_tokens = false;
 };
