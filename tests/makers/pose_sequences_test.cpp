@@ -332,7 +332,7 @@ TEST(PoseSequences, NoiseOfOneBlockStaysInIt) {
       for (size_t i = 0; i < 7; ++i) {
         Vector e = relative(group, before[i], after[i]);
         const Vector inside(e.begin() + block.begin, e.begin() + block.begin + block.size);
-        EXPECT_GT(norm(inside), 1e-5) << name_of(group) << " " << i;
+        EXPECT_GT(norm(inside), 1e-7) << name_of(group) << " " << i;
         std::fill_n(e.begin() + block.begin, block.size, 0.0);
         EXPECT_LT(norm(e), 1e-12) << name_of(group) << " " << i;
       }

@@ -86,6 +86,12 @@ TEST(LieCounts, OptionsThatCannotBeAreRefused) {
   options.chart = ChartPolicy::frobenius;
   EXPECT_THROW(model(LieGroup::se2, Variant::G, options), ConfigError);
   options = {};
+  options.directed = true;
+  EXPECT_THROW(model(LieGroup::se2, Variant::C, options), ConfigError);
+  options = {};
+  options.order = Order::causal;
+  EXPECT_THROW(model(LieGroup::se2, Variant::A, options), ConfigError);
+  options = {};
   options.heads = 5;
   EXPECT_THROW(model(LieGroup::se2, Variant::G, options), ConfigError);
   options.heads = 4;

@@ -42,6 +42,152 @@ TEST(LieEquivariance, OfEveryMetric) {
   }
 }
 
+/// Variants of what tells the directions of a pair apart.
+std::vector<Options> with_directions() {
+  std::vector<Options> all;
+  for (const Order order : {Order::none, Order::bias, Order::causal}) {
+    Options options = small(Variant::G);
+    options.directed = true;
+    options.order = order;
+    all.push_back(options);
+    options.metric = Metric::full;
+    all.push_back(options);
+    options.metric = Metric::blocks;
+    options.directed = false;
+    if (order != Order::none) {
+      all.push_back(options);
+      options.variant = Variant::C;
+      all.push_back(options);
+    }
+  }
+  return all;
+}
+
+std::string text_of(const Options& o) {
+  return std::string(names_of(o.variant)[static_cast<size_t>(o.variant)]) + " metric " +
+         std::string(names_of(o.metric)[static_cast<size_t>(o.metric)]) + (o.directed ? " directed" : "") +
+         " order " + std::string(names_of(o.order)[static_cast<size_t>(o.order)]);
+}
+
+// Order is claimed by those alone that do not read it, and the others do not have it.
+TEST(LieEquivariance, OfDirectedScoresAndOrder) {
+  for (const LieGroup group : {LieGroup::se2, LieGroup::so3, LieGroup::aff2}) {
+    for (const Options& options : with_directions()) {
+      SCOPED_TRACE(std::string(name_of(group)) + " " + text_of(options));
+      const auto interface = interface_of(group);
+      const auto model = make(options, interface);
+      const Claim permutations{Claim::Of::permutations, "permutations", nullptr};
+      const Batch batch{tokens(group), {}};
+      const bool unordered = options.order == Order::none;
+      EXPECT_EQ(model->symmetry().exact.size(), unordered ? 2u : 1u);
+      if (!unordered) {
+        EXPECT_GT(equivariance::claim_error(*model, permutations, batch, schema_of(interface)), 1e-6);
+      }
+      equivariance::expect_claims_hold(*model, batch, schema_of(interface));
+    }
+  }
+}
+
+// Forward, in float32, to the bit: in batches, for short samples and for those that stream.
+TEST(Lie, UnderACausalMaskALaterTokenChangesNothingBeforeIt) {
+  const auto group = LieGroup::se2;
+  for (const Options& given : with_directions()) {
+    for (const int64_t count : {int64_t{9}, int64_t{150}}) {
+      Options options = given;
+      options.move_tokens = true;
+      SCOPED_TRACE(text_of(options) + " tokens " + std::to_string(count));
+      const auto model = make(options, interface_of(group));
+      model->to(at::kFloat);
+      const int64_t kept = count - 2;
+      Poses poses;
+      poses.group = group;
+      poses.graphs = Segments::of_sizes(std::vector<int64_t>{3, count, 4});
+      poses.elements = exponentials(group, 0.5 * sine({count + 7, 3}, 2)).to(at::kFloat);
+      const auto first = [&] {
+        Named outputs = (*model)(poses);
+        for (auto& [name, y] : outputs) {
+          y = y.detach().slice(0, 0, 3 + kept).clone();
+        }
+        return outputs;
+      };
+      const at::NoGradGuard quiet;
+      const Named before = first();
+      poses.elements = poses.elements.clone();
+      poses.elements.slice(0, 3 + kept, 3 + count)
+          .copy_(exponentials(group, sine({2, 3}, 5) * 3).to(at::kFloat));
+      const Named after = first();
+      for (const auto& [name, y] : before) {
+        const bool same = at::equal(after.at(name), y);
+        EXPECT_EQ(same, options.order == Order::causal) << name;
+      }
+    }
+  }
+}
+
+// Numbers that start at zero: until they have learned, the model is the one without them.
+TEST(Lie, DirectionsStartAtNothing) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  for (const bool with : {false, true}) {
+    Options options;
+    options.directed = with;
+    options.order = with ? Order::bias : Order::none;
+    const NormScore score(options, LieGroup::se2);
+    EXPECT_EQ(score.parameter_count(), 3 * 4 * (2 + 1 + (with ? 3 + 2 : 0)));
+    const LayerScore layer = score.layers()[0];
+    EXPECT_EQ(layer.linear.defined(), with);
+    if (with) {
+      EXPECT_EQ(layer.linear.abs().max().item<double>(), 0);
+    }
+  }
+  // <u, w_ij> is odd: a pair's two scores differ by twice that.
+  Options options = small(Variant::G);
+  options.directed = true;
+  NormScore score(options, LieGroup::se2);
+  apply_weight_rule(score, 0.4);
+  const Poses poses = tokens(LieGroup::se2, 1, 4);
+  const Relations relations =
+      relate({LieGroup::se2}, compact_elements(poses.elements, LieGroup::se2), poses.graphs, at::kDouble);
+  const Part& part = relations.parts.at(0);
+  const LayerScore layer = score.layers()[1];
+  LayerScore symmetric = layer;
+  symmetric.linear = {};
+  const Tensor s = (layer(part) - symmetric(part)).view({4, 4, 2});
+  EXPECT_LT((s + s.transpose(0, 1)).abs().max().item<double>(), 1e-12);
+  EXPECT_GT(s.abs().max().item<double>(), 1e-3);
+}
+
+TEST(Lie, SaysWhatPairsTakeWhereTheyAreStored) {
+  const auto group = LieGroup::se3;
+  Interface interface = interface_of(group);
+  const auto note = [&](const Options& options, int64_t count, bool training = false) {
+    const auto model = make(options, interface);
+    model->train(training);
+    Poses poses;
+    poses.group = group;
+    poses.graphs = Segments::of_sizes(std::vector<int64_t>{2, count});
+    return model->memory_note(poses);
+  };
+  Options c = small(Variant::C), full = small(Variant::G), polar = small(Variant::G);
+  full.metric = Metric::full;
+  polar.chart = ChartPolicy::polar;
+  polar.move_tokens = true;
+  EXPECT_EQ(note(small(Variant::G), 5000), "");
+  EXPECT_EQ(note(small(Variant::A), 5000), "");
+  EXPECT_EQ(note(c, 128), "");
+  // 10^6 pairs of (6 + 2) numbers of 8 bytes and (6 + 2) of 8.
+  EXPECT_EQ(note(c, 1000),
+            "model.lie: the scores of variant = \"C\" are made of all pairs of tokens in memory: at "
+            "least 128 MB for a sample of 1000 tokens");
+  EXPECT_NE(note(full, 1000).find("metric = \"full\""), std::string::npos);
+  EXPECT_EQ(note(polar, 1000), "");
+  EXPECT_NE(note(polar, 1000, true).find("gradients by tokens that move"), std::string::npos);
+  EXPECT_TRUE(make(c, interface)->warnings("").empty());
+  interface.typical_nodes = 1000;
+  EXPECT_EQ(make(c, interface)->warnings("").size(), 1u);
+  EXPECT_EQ(make(polar, interface)->warnings("").size(), 1u);
+  EXPECT_TRUE(make(small(Variant::G), interface)->warnings("").empty());
+}
+
 /// Gives the parameter `name` of a model the values of f(its shape).
 template <class F>
 void set(const Transformer& model, const std::string& name, const F& f) {
@@ -221,13 +367,12 @@ TEST(Lie, StreamingEqualsStoredPairs) {
   const auto group = LieGroup::se3;
   const BuildOn wide(at::kCPU, at::kDouble);
   Block block(small(Variant::G), degrees_of_freedom(group));
-  NormScore score(1, 2, 2);
+  NormScore score(small(Variant::G), group);
   LayerNorm next(8);
   apply_weight_rule(block, 0.4);
   const Poses poses = tokens(group);
   const auto scores = score.layers();
-  Relations relations = relate(group, compact_elements(poses.elements, group), poses.graphs,
-                               ChartPolicy::mask, Reads::squares, at::kDouble);
+  Relations relations = relate({group}, compact_elements(poses.elements, group), poses.graphs, at::kDouble);
   ASSERT_EQ(relations.parts.size(), 1u);
   ASSERT_TRUE(relations.parts[0].pairs.has_value());
   const Tensor h = sine({10, 8});
@@ -238,12 +383,11 @@ TEST(Lie, StreamingEqualsStoredPairs) {
   EXPECT_LT((stored - streamed).abs().max().item<double>(), 1e-12);
   const Segments large = Segments::of_sizes(std::vector<int64_t>{400});
   const Tensor line = exponentials(group, sine({400, 6}));
-  EXPECT_FALSE(relate(group, compact_elements(line, group), large, ChartPolicy::mask, Reads::squares, at::kDouble)
-                   .parts.at(0)
-                   .pairs);
-  EXPECT_TRUE(relate(group, compact_elements(line, group), large, ChartPolicy::mask, Reads::coordinates, at::kDouble)
-                  .parts.at(0)
-                  .pairs);
+  EXPECT_FALSE(relate({group}, compact_elements(line, group), large, at::kDouble).parts.at(0).pairs);
+  EXPECT_TRUE(
+      relate({.group = group, .reads = Reads::coordinates}, compact_elements(line, group), large, at::kDouble)
+          .parts.at(0)
+          .pairs);
 }
 
 /// Results of attention inside graphs of these sizes, in float32, and gradients by values and elements: rows of the
@@ -251,12 +395,12 @@ TEST(Lie, StreamingEqualsStoredPairs) {
 std::vector<Tensor> attended(LieGroup group, const Tensor& all, const Tensor& values, const Tensor& rows,
                              const std::vector<int64_t>& sizes) {
   const BuildOn narrow(at::kCPU, at::kFloat);
-  NormScore score(1, 2, static_cast<int64_t>(blocks_of(group).size()));
+  NormScore score(small(Variant::G), group);
   apply_weight_rule(score, 0.4);
   const Tensor elements = all.index_select(0, rows).detach().requires_grad_(),
                v = values.index_select(0, rows).detach().requires_grad_();
   const Segments graphs = Segments::of_sizes(sizes);
-  const Relations relations = relate(group, elements, graphs, ChartPolicy::mask, Reads::squares, at::kFloat);
+  const Relations relations = relate({group}, elements, graphs, at::kFloat);
   const Attention y = score.layers()[0].attend(relations, v, graphs);
   // Each token's own weight in the sum, wherever it stands.
   const Tensor own = (rows.to(at::kFloat) * 1.7).sin().view({-1, 1, 1});
@@ -398,6 +542,13 @@ TEST(Lie, GradientsByParameters) {
     for (const Metric metric : {Metric::isotropic, Metric::full}) {
       Options options = small(Variant::G);
       options.metric = metric;
+      options.move_tokens = true;
+      expect_gradients(options, group);
+    }
+    for (const Order order : {Order::bias, Order::causal}) {
+      Options options = small(Variant::G);
+      options.directed = true;
+      options.order = order;
       options.move_tokens = true;
       expect_gradients(options, group);
     }

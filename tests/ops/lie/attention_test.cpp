@@ -22,6 +22,8 @@ struct Case {
   LieGroup group;
   Segments graphs;
   Tensor elements, values, weights;  // float64
+  Tensor linear;                     // float64, undefined: none
+  bool causal = false;
 
   Case(LieGroup g, std::vector<int64_t> sizes, double scale, int64_t heads = 3, int64_t width = 5)
       : group(g), graphs(Segments::of_sizes(sizes)) {
@@ -31,15 +33,24 @@ struct Case {
     weights = normal_rows("weights", heads, blocks, 0.4).exp();
   }
   Attention run(const Tensors& x, ChartPolicy policy = ChartPolicy::mask) const {
-    return attention(x[0], x[1], x[2], graphs, group, policy);
+    const Tensor straight = x.size() > 3 ? x[3] : linear.defined() ? linear.to(x[1].scalar_type()) : Tensor();
+    return attention(x[0], x[1], x[2], graphs, group, policy, {straight, causal});
+  }
+  /// With numbers for all that may be linear.
+  Case& directed() {
+    linear = normal_rows("linear", values.size(1), degrees_of_freedom(group) + 2, 0.3);
+    return *this;
   }
   Attention run(ChartPolicy policy = ChartPolicy::mask) const {
     return run({elements, values, weights}, policy);
   }
-  /// {mixed, coordinates, outside, gradients by elements (when wanted), values, weights}
+  /// {mixed, coordinates, outside, gradients by elements (when wanted), values, weights, linear (where defined)}
   Tensors all(at::ScalarType type, ChartPolicy policy, bool by_elements) const {
-    Tensors x, wanted;
-    for (const Tensor& t : {elements, values, weights}) {
+    Tensors x, wanted, given{elements, values, weights};
+    if (linear.defined()) {
+      given.push_back(linear);
+    }
+    for (const Tensor& t : given) {
       x.push_back(t.to(type).detach().requires_grad_(wanted.size() > 0 || x.size() > 0 || by_elements));
       if (x.back().requires_grad()) {
         wanted.push_back(x.back());
@@ -120,6 +131,110 @@ TEST(LieAttention, StreamingEqualsTheListOfPairs) {
       }
     }
   }
+}
+
+// Scores that differ in the two directions of a pair, and tokens that see those before them: the kernel, the list of pairs,
+// and plain loops.
+TEST(LieAttention, DirectionsEqualTheListOfPairs) {
+  for (const LieGroup group : lie_groups) {
+    for (const bool causal : {false, true}) {
+      for (const ChartPolicy policy : {ChartPolicy::mask, ChartPolicy::frobenius}) {
+        for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{0, 1, 2, 7, 70, 3}, {200}}) {
+          if (sizes.size() == 1 && group != LieGroup::se2) {
+            continue;
+          }
+          Case c(group, sizes, is_rigid(group) ? 0.5 : 0.3);
+          c.causal = causal;
+          const bool by_elements = policy == ChartPolicy::mask;
+          for (const bool linear : {false, true}) {
+            SCOPED_TRACE(testing::Message() << name_of(group) << " causal " << causal << " linear " << linear
+                                            << " policy " << static_cast<int>(policy));
+            if (linear) {
+              c.directed();
+            }
+            for (const auto type : {at::kDouble, at::kFloat}) {
+              const Tensors kernel = c.all(type, policy, by_elements);
+              ASSERT_EQ(kernel.size(), 5u + linear + by_elements);
+              const UseReferences scope;
+              expect_same(kernel, c.all(type, policy, by_elements), type == at::kFloat ? 6e-4 : 1e-10);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(LieAttention, DirectionsEqualPlainLoops) {
+  for (const bool causal : {false, true}) {
+    Case c(LieGroup::se3, {4, 1, 9}, 0.5);
+    c.causal = causal;
+    c.directed();
+    const Attention y = c.run();
+    const Tensor w = to_orthonormal(pair_logs(c.elements, c.graphs, c.group).w, c.group);
+    const auto number = [](const Tensor& x) { return x.item<double>(); };
+    int64_t pair = 0;
+    for (int64_t s = 0; s < c.graphs.count(); ++s) {
+      const int64_t n = c.graphs.size(s), begin = c.graphs.offsets[s];
+      for (int64_t i = 0; i < n; ++i, pair += n) {
+        for (int64_t h = 0; h < c.values.size(1); ++h) {
+          Tensor mixed = at::zeros({c.values.size(2)}, at::kDouble);
+          double total = 0;
+          for (int64_t j = 0; j < (causal ? i : n); ++j) {
+            const Tensor at = w[pair + j], u = c.linear[h];
+            const double score = -number(c.weights[h][0] * at.slice(0, 0, 3).square().sum()) -
+                                 number(c.weights[h][1] * at.slice(0, 3, 6).square().sum()) +
+                                 number((u.slice(0, 0, 6) * at).sum()) +
+                                 number(u[6]) * static_cast<double>(j - i) +
+                                 number(u[7]) * std::abs(static_cast<double>(j - i));
+            total += j == i ? 0 : std::exp(score);
+            mixed += j == i ? 0 * c.values[begin + j][h] : std::exp(score) * c.values[begin + j][h];
+          }
+          EXPECT_LE(largest(y.mixed[begin + i][h] - mixed / (total > 0 ? total : 1)), 1e-11) << causal << i;
+        }
+      }
+    }
+  }
+}
+
+// To the bit, in float32, over several tiles and blocks of rows, on any number of threads.
+TEST(LieAttention, WhatIsLaterChangesNothingBefore) {
+  for (const LieGroup group : {LieGroup::se2, LieGroup::aff2}) {
+    for (const int64_t kept : {1, 63, 64, 65, 130}) {
+      Case c(group, {150, 3}, 0.3);
+      c.directed();
+      const auto first = [&](bool causal) {
+        c.causal = causal;
+        const Attention y = c.run({c.elements, c.values.to(at::kFloat), c.weights.to(at::kFloat)});
+        return at::cat({y.mixed.flatten(1), y.coordinates.flatten(1), y.outside.to(at::kFloat).unsqueeze(1)},
+                       1)
+            .slice(0, 0, kept)
+            .clone();
+      };
+      const Tensor before = first(true), seeing = first(false);
+      c.elements = c.elements.clone();
+      c.elements.slice(0, kept, 150).copy_(random_elements(group, 150 - kept, 0.7, "others"));
+      c.values = c.values.clone();
+      c.values.slice(0, kept, 150).mul_(-3);
+      EXPECT_TRUE(at::equal(first(true), before)) << name_of(group) << kept;
+      EXPECT_GT(largest(first(false) - seeing), 1e-3);  // control
+      const int threads = at::get_num_threads();
+      at::set_num_threads(3);
+      EXPECT_TRUE(at::equal(first(true), before)) << name_of(group) << kept;
+      at::set_num_threads(threads);
+    }
+  }
+}
+
+TEST(LieAttention, SecondDerivativesOfDirections) {
+  Case c(LieGroup::se2, {1, 2, 4}, 0.35, 2, 2);
+  c.causal = true;
+  c.directed();
+  const Expression f = [&](const Tensors& x) {
+    const Attention y = c.run(x);
+    return at::cat({y.mixed.flatten(), y.coordinates.flatten()});
+  };
+  expect_second_gradients(f, {c.elements, c.values, c.weights, c.linear}, {1e-5, 3e-5, 1e-6, 6});
 }
 
 TEST(LieAttention, StreamingEqualsTheListOfPairsOverManyTiles) {
@@ -457,6 +572,7 @@ TEST(LieAttention, WrongShapesAreRefused) {
   EXPECT_THROW(c.run({c.elements.slice(1, 0, 6), c.values, c.weights}), ShapeError);
   EXPECT_THROW(c.run({c.elements, c.values.slice(0, 0, 2), c.weights}), ShapeError);
   EXPECT_THROW(c.run({c.elements.to(at::kFloat), c.values, c.weights}), ShapeError);
+  EXPECT_THROW(c.run({c.elements, c.values, c.weights, at::zeros({3, 6}, at::kDouble)}), ShapeError);
 }
 
 }  // namespace attention_test

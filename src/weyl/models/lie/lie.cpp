@@ -120,6 +120,11 @@ Transformer::Transformer(const Options& given, const Interface& interface)
                        options.heads);
   require<ConfigError>(!(options.move_tokens && raw_poses),
                        "model.lie.move_tokens: goes with variants G and C, which see poses in every block");
+  require<ConfigError>(options.order == Order::none || !raw_poses,
+                       "model.lie.order: goes with variants G and C, whose scores it is part of");
+  require<ConfigError>(
+      !options.directed || options.variant == Variant::G,
+      "model.lie.directed: goes with variant G; the scores of C and A are directed as they are");
   require<ConfigError>(!(options.metric == Metric::full && options.chart == ChartPolicy::frobenius),
                        "model.lie.metric: a full metric weighs the coordinates of logarithms, of which "
                        "chart = \"frobenius\" takes none; choose another chart, or metric = \"blocks\"");
@@ -127,7 +132,7 @@ Transformer::Transformer(const Options& given, const Interface& interface)
     scalars_ += q.channels;
   }
   if (!raw_poses) {
-    score_ = child("score", make_score(options, static_cast<int64_t>(blocks_of(group()).size()), dof));
+    score_ = child("score", make_score(options, group()));
     initial_ = parameter("start", {d}, Init::normal(0.02));
     if (scalars_ > 0) {
       features_ = child("features", std::make_shared<Linear>(scalars_, d, /*bias=*/false));
@@ -187,8 +192,10 @@ Named Transformer::forward(const Poses& poses) {
   Tensor moved;  // by what: now = before * moved; undefined: not at all
   Relations relations;
   Tensor tokens = compact_elements(poses.elements.to(at::kDouble), group());  // where they are now
+  View view{group(), options.chart, {}, options.order == Order::causal};
   if (score_) {
-    relations = relate(group(), tokens, graphs, options.chart, score_->reads(), dtype);
+    view.reads = score_->reads();
+    relations = relate(view, tokens, graphs, dtype);
   }
   const auto scores = score_ ? score_->layers() : std::vector<LayerScore>();
   Stream stream{embedded(poses).to(dtype), {}};
@@ -201,7 +208,7 @@ Named Transformer::forward(const Poses& poses) {
       const Tensor step = factor_of((*moves_[l])(stream.normed));
       tokens = compose(tokens, step, group());
       moved = moved.defined() ? compose(moved, step, group()) : step;
-      relations = relate(group(), tokens, graphs, options.chart, score_->reads(), dtype);
+      relations = relate(view, tokens, graphs, dtype);
     }
   }
   Named outputs;
@@ -227,8 +234,57 @@ Symmetry Transformer::symmetry() const {
   if (score_) {
     symmetry.exact.push_back({Claim::Of::left_motions, symbol_of(group()), nullptr});
   }
-  symmetry.exact.push_back({Claim::Of::permutations, "permutations", nullptr});
+  if (options.order == Order::none) {
+    symmetry.exact.push_back({Claim::Of::permutations, "permutations", nullptr});
+  }
   return symmetry;
+}
+
+std::string Transformer::stored_for(bool training) const {
+  if (!score_) {
+    return "";
+  }
+  if (options.variant == Variant::C) {
+    return "the scores of variant = \"C\" are";
+  }
+  if (options.metric == Metric::full) {
+    return "scores with metric = \"full\" are";
+  }
+  if (device().is_cuda()) {
+    return "without a kernel for this device attention is";
+  }
+  const bool other = options.chart == ChartPolicy::frobenius || options.chart == ChartPolicy::polar;
+  return training && other && !moves_.empty()
+             ? "gradients by tokens that move, with chart = \"frobenius\" or \"polar\", are"
+             : "";
+}
+
+std::string Transformer::storage_text(const std::string& reason, double tokens) const {
+  const auto E = static_cast<double>(degrees_of_freedom(group())),
+             K = static_cast<double>(blocks_of(group()).size());
+  // Coordinates and squares in float64, coordinates and scores in the model's dtype.
+  const double rounded = dtype() == at::kDouble ? 8 : 4;
+  const double bytes = tokens * tokens * (8 * (E + K) + rounded * (E + static_cast<double>(options.heads)));
+  return text("model.lie: ", reason, " made of all pairs of tokens in memory: at least ",
+              static_cast<int64_t>(std::ceil(bytes / 1e6)), " MB for a sample of ",
+              static_cast<int64_t>(tokens), " tokens");
+}
+
+std::string Transformer::memory_note(const Input& input) const {
+  const auto* poses = std::get_if<Poses>(&input);
+  const std::string reason = stored_for(training());
+  if (poses == nullptr || reason.empty() || poses->graphs.longest() <= long_graph) {
+    return "";
+  }
+  return storage_text(reason, static_cast<double>(poses->graphs.longest()));
+}
+
+std::vector<std::string> Transformer::warnings(std::string_view /*differentiated_by*/) const {
+  const std::string reason = stored_for(/*training=*/true);
+  if (reason.empty() || interface.typical_nodes <= static_cast<double>(long_graph)) {
+    return {};
+  }
+  return {storage_text(reason, std::round(interface.typical_nodes))};
 }
 
 Work Transformer::work() const {

@@ -17,6 +17,12 @@ void fields(Fields& f, Options& o) {
   f("metric", o.metric,
     "what the score of G weighs: a weight for each block of the algebra; one for all; or a full metric w' M w, "
     "E (E + 1) / 2 numbers a head, which stores all pairs");
+  f("directed", o.directed,
+    "the score of G gets a learned linear term in w as well, one number a coordinate and head, so that a pair's two "
+    "directions score differently");
+  f("order", o.order,
+    "what the order of tokens in a sample says: nothing; bias: scores get p (j - i) + q |j - i|, two learned numbers a "
+    "head; causal: a token attends to those before it alone. With either, tokens may no longer be permuted (G and C)");
   f("chart", o.chart,
     "where the chart of the logarithm ends: leave such pairs out (affine groups), take (g - 1/g)/2 or the "
     "logarithms of the polar factors in its place, for every pair, or fail");
@@ -29,6 +35,8 @@ void require_effects(const Options& o, const Interface*) {
   const bool poses = o.variant != Variant::A;
   const Conditional options[] = {
       {"metric", o.variant == Variant::G, "without variant = \"G\", whose score it is"},
+      {"directed", o.variant == Variant::G, "without variant = \"G\", whose score it is"},
+      {"order", poses, "with variant = \"A\", which sees all tokens alike"},
       {"chart", poses, "with variant = \"A\", which takes no logarithms"},
       {"move_tokens", poses && o.blocks > 1,
        poses ? "with fewer than two blocks" : "with variant = \"A\", which sees poses once"}};

@@ -12,6 +12,7 @@
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -60,7 +61,7 @@ class LieAttentionKernel : public Differentiable {
 
   template <class T>
   struct Totals {
-    Tensor values, weights, left, right;  // a slice for each worker
+    Tensor values, weights, linear, left, right;  // a slice for each worker
     kernels::LieAttentionGradients<T> to;
   };
   template <class T>
@@ -80,6 +81,7 @@ class LieAttentionKernel : public Differentiable {
       kernels::LieAttentionGradients<T> to = totals.to;
       to.values = slice(totals.values, T{}, w);
       to.weights = slice(totals.weights, double{}, w);
+      to.linear = slice(totals.linear, double{}, w);
       to.left = slice(totals.left, double{}, w);
       to.right = slice(totals.right, double{}, w);
       kernel.backward(in, out, numbers<T>(g_mixed), numbers<T>(g_coordinates), to, scratch, first, last);
@@ -120,7 +122,10 @@ class LieAttentionKernel : public Differentiable {
     for (int64_t s = 0; s < graphs_.count(); ++s) {
       const int64_t n = graphs_.size(s);
       for (; w < count && n > 0 && before + n * n > pairs * w / count; ++w) {
-        begins[static_cast<size_t>(w)] = graphs_.offsets[s] + (pairs * w / count - before) / n;
+        const int64_t wanted = pairs * w / count - before;
+        // The first r rows have r n pairs, or, when each sees those before it, a share of (r / n)^2 of them.
+        const auto rows = static_cast<int64_t>(std::sqrt(static_cast<double>(wanted)));
+        begins[static_cast<size_t>(w)] = graphs_.offsets[s] + (in.causal ? rows : wanted / n);
       }
       before += n * n;
     }
@@ -135,26 +140,30 @@ class LieAttentionKernel : public Differentiable {
   }
 };
 
-/// Inputs elements (N, c) in float64, values (N, H, C), weights (H, K). Results mixed, coordinates, outside, in the
+/// Inputs elements (N, c) in float64, values (N, H, C), weights (H, K), linear (H, dof + 2) or undefined. Results mixed, coordinates, outside, in the
 /// values' dtype; by-products logsum, least.
 class StreamedAttention : public LieAttentionKernel {
  public:
-  StreamedAttention(const Segments& graphs, LieGroup group, ChartPolicy policy)
-      : LieAttentionKernel(graphs), group_(group), policy_(policy) {}
+  StreamedAttention(const Segments& graphs, LieGroup group, ChartPolicy policy, bool causal)
+      : LieAttentionKernel(graphs), group_(group), policy_(policy), causal_(causal) {}
   size_t results() const override { return 3; }
 
   Tensors reference(const Tensors& in) const override {
     // All in float64, rounded at the end: what float32 would lose of scores a softmax amplifies.
     const auto type = in[1].scalar_type();
-    const Pairs pairs = pairs_of(in[0], graphs_, group_, policy_);
-    Tensors y = attention_over_pairs(block_scores(pairs.squares, in[2].to(at::kDouble)), pairs.coordinates,
-                                     pairs.present, in[1].to(at::kDouble), graphs_);
+    const Pairs pairs = pairs_of(in[0], graphs_, group_, policy_, causal_);
+    Tensor scores = block_scores(pairs.squares, in[2].to(at::kDouble));
+    if (in[3].defined()) {
+      scores = scores + linear_scores(pairs.coordinates, in[3].to(at::kDouble), graphs_);
+    }
+    Tensors y =
+        attention_over_pairs(scores, pairs.coordinates, pairs.present, in[1].to(at::kDouble), graphs_);
     return {y[0].to(type), y[1].to(type), pairs.outside.to(type)};
   }
 
   bool has_forward(const Tensors& in) const override {
     const bool logarithm = policy_ == ChartPolicy::mask || policy_ == ChartPolicy::error;
-    return kernels_take({in[0]}) && kernels_take({in[1], in[2]}) &&
+    return kernels_take({in[0]}) && kernels_take({in[1], in[2], in[3]}) &&
            (logarithm || !in[0].requires_grad() || !at::GradMode::is_enabled());
   }
   bool has_backward(const Tensors& in) const override { return has_forward(in); }
@@ -164,7 +173,7 @@ class StreamedAttention : public LieAttentionKernel {
       using T = decltype(zero);
       const Operands x(in, group_);
       const auto a = arguments<T>(x);
-      count_operations(products(a.heads * (a.blocks + a.width + a.dof)));
+      count_operations(products(a.heads * (a.blocks + a.width + a.dof + linear_numbers(a))));
       return run<T>(a, x.values.options());
     });
   }
@@ -179,10 +188,11 @@ class StreamedAttention : public LieAttentionKernel {
       const auto options = x.values.options();
       const int64_t heads = arguments_of.heads, blocks = arguments_of.blocks, width = arguments_of.width,
                     dof = arguments_of.dof;
-      count_operations((needed[0] || needed[2] ? products(heads * (width + dof)) : 0) +
+      count_operations((needed[0] || needed[2] || needed[3] ? products(heads * (width + dof)) : 0) +
                        (needed[0] ? products(heads * (blocks + dof)) : 0) +
                        (needed[1] ? products(heads * width) : 0) +
-                       (needed[2] ? products(heads * blocks) : 0));
+                       (needed[2] ? products(heads * blocks) : 0) +
+                       (needed[3] ? products(heads * linear_numbers(arguments_of)) : 0));
       Totals<T> totals;
       if (needed[1]) {
         totals.values = at::zeros({count, n, arguments_of.heads, arguments_of.width}, options);
@@ -191,12 +201,15 @@ class StreamedAttention : public LieAttentionKernel {
         totals.weights =
             at::zeros({count, arguments_of.heads, arguments_of.blocks}, options.dtype(at::kDouble));
       }
+      if (needed[3]) {
+        totals.linear = at::zeros({count, heads, dof + 2}, options.dtype(at::kDouble));
+      }
       if (needed[0]) {
         totals.left = at::zeros({count, arguments_of.dof, n}, options.dtype(at::kDouble));
         totals.right = at::zeros({count, arguments_of.dof, n}, options.dtype(at::kDouble));
       }
       run_backward<T>(arguments_of, out, gys, totals);
-      Tensors g(3);
+      Tensors g(4);
       if (needed[0]) {
         g[0] = compact_gradient(in[0], summed(totals.left) + summed(totals.right), group_);
       }
@@ -206,6 +219,9 @@ class StreamedAttention : public LieAttentionKernel {
       if (needed[2]) {
         g[2] = summed(totals.weights).to(options.dtype());
       }
+      if (needed[3]) {
+        g[3] = summed(totals.linear).to(options.dtype());
+      }
       return g;
     });
   }
@@ -213,9 +229,16 @@ class StreamedAttention : public LieAttentionKernel {
  private:
   struct Operands {
     Operands(const Tensors& in, LieGroup group)
-        : planes(normalised_planes(in[0], group)), values(in[1].contiguous()), weights(in[2].contiguous()) {}
-    Tensor planes, values, weights;
+        : planes(normalised_planes(in[0], group)),
+          values(in[1].contiguous()),
+          weights(in[2].contiguous()),
+          linear(in[3].defined() ? in[3].contiguous() : Tensor()) {}
+    Tensor planes, values, weights, linear;
   };
+  template <class T>
+  static int64_t linear_numbers(const kernels::LieAttentionInput<T>& in) {
+    return in.linear != nullptr ? in.dof + 2 : 0;
+  }
   template <class T>
   kernels::LieAttentionInput<T> arguments(const Operands& x) const {
     kernels::LieAttentionInput<T> a;
@@ -225,11 +248,14 @@ class StreamedAttention : public LieAttentionKernel {
     a.elements = elements_of<double>(x.planes, group_);
     a.policy = policy_;
     a.weights = numbers<T>(x.weights);
+    a.linear = numbers<T>(x.linear);
+    a.causal = causal_;
     return a;
   }
 
   LieGroup group_;
   ChartPolicy policy_;
+  bool causal_;
 };
 
 /// Inputs scores (P, H), coordinates (P, dof), values (N, H, C). By-products: nothing, logsum, nothing.
@@ -329,12 +355,13 @@ void require_inside(const char* where, const Tensor& outside, const Segments& gr
   }
 }
 
-Pairs pairs_between(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy) {
+Pairs pairs_between(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy,
+                    bool causal) {
   require(compact.dim() == 2 && compact.size(0) == graphs.rows() && compact.size(1) == compact_size(group),
           "lie_pairs: elements of ", name_of(group), " must be (", graphs.rows(), ", ", compact_size(group),
           "), got ", compact.sizes());
   require_rotations("lie_pairs", compact, group);
-  Pairs pairs = pairs_of(compact, graphs, group, policy);
+  Pairs pairs = pairs_of(compact, graphs, group, policy, causal);
   if (policy == ChartPolicy::error) {
     require_inside("lie_pairs", pairs.outside, graphs, group);
   }
@@ -359,7 +386,8 @@ Attention attention(const Pairs& pairs, const Tensor& values, const Tensor& weig
 }
 
 Attention attention(const Tensor& compact, const Tensor& values, const Tensor& weights,
-                    const Segments& graphs, LieGroup group, ChartPolicy policy) {
+                    const Segments& graphs, LieGroup group, ChartPolicy policy,
+                    const Directions& directions) {
   const char* where = "lie_attention";
   require_values(where, values, graphs);
   const bool wide = compact.defined() && compact.scalar_type() == at::kDouble;
@@ -367,8 +395,11 @@ Attention attention(const Tensor& compact, const Tensor& values, const Tensor& w
   require_rotations(where, compact, group);
   require_matrix(where, "weights", weights, values.size(1), static_cast<int64_t>(blocks_of(group).size()),
                  values);
-  const Tensors y = call(std::make_shared<StreamedAttention>(graphs, group, policy),
-                         {compact.to(at::kDouble), values, weights});
+  if (directions.linear.defined()) {
+    require_matrix(where, "linear", directions.linear, values.size(1), degrees_of_freedom(group) + 2, values);
+  }
+  const Tensors y = call(std::make_shared<StreamedAttention>(graphs, group, policy, directions.causal),
+                         {compact.to(at::kDouble), values, weights, directions.linear});
   const Tensor outside = y[2].detach().to(at::kLong);
   if (policy == ChartPolicy::error) {
     require_inside(where, outside, graphs, group);
@@ -451,9 +482,10 @@ Tensor block_squares(const Tensor& coordinates, LieGroup group) {
   return at::stack(squares, 0).t();
 }
 
-Pairs pairs_of(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy) {
+Pairs pairs_of(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy,
+               bool causal) {
   const Edges pairs = all_pairs(graphs);
-  const Tensor others = pairs.centre != pairs.neighbour;
+  const Tensor others = causal ? pairs.neighbour < pairs.centre : pairs.centre != pairs.neighbour;
   Pairs found;
   Tensor margin;
   found.present = others;
@@ -481,6 +513,14 @@ Pairs pairs_of(const Tensor& compact, const Segments& graphs, LieGroup group, Ch
 
 Tensor block_scores(const Tensor& squares, const Tensor& weights) {
   return at::matmul(-weights, squares.t()).t();
+}
+
+Tensor linear_scores(const Tensor& coordinates, const Tensor& linear, const Segments& graphs) {
+  const Edges pairs = all_pairs(graphs);
+  const Tensor steps = (pairs.neighbour - pairs.centre).to(coordinates.scalar_type());
+  const Tensor order = at::stack({steps, steps.abs()}, 0);  // (2, P)
+  const auto parts = linear.split_with_sizes({coordinates.size(1), 2}, 1);
+  return (at::matmul(parts[0], coordinates.t()) + at::matmul(parts[1], order)).t();
 }
 
 Tensors attention_over_pairs(const Tensor& scores, const Tensor& coordinates, const Tensor& present,

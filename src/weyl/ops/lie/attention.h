@@ -12,13 +12,20 @@ struct Pairs {
   Tensor coordinates;  // (P, dof) w_ij, orthonormal, by the chart policy; w_ii = 0
   Tensor squares;      // (P, K) what the score weighs: |w_ij|^2 of each block of the algebra
   Tensor present;      // (P) bool: j != i, and the policy does not mask the pair
-  Tensor outside;      // (N) int64: how many j != i have a relative pose outside the chart of the logarithm
+  Tensor outside;      // (N) int64: how many j that i may see are outside the chart of the logarithm
 };
 
 /// The pairs of elements compact (N, c), see elements.h. When they are made once and shared by all layers, they save
 /// the logarithms, at the price of memory O(sum n^2): for small graphs, and for scores of one's own. ShapeError under
-/// ChartPolicy::error when a pair is outside the chart.
-Pairs pairs_between(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy);
+/// ChartPolicy::error when a pair is outside the chart. `causal`: present are the pairs with j before i in their graph.
+Pairs pairs_between(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy,
+                    bool causal = false);
+
+/// What makes scores differ in the two directions of a pair. Rows of a graph stand in their order, token j - i behind i.
+struct Directions {
+  Tensor linear;        // (H, dof + 2): s_ij += linear_h . (w_ij, j - i, |j - i|); undefined: nothing
+  bool causal = false;  // a token attends to those before it in its graph, and nothing of others reaches it
+};
 
 struct Attention {
   Tensor mixed;        // (N, H, C) sum_j a_ij^h v_j^h
@@ -27,7 +34,7 @@ struct Attention {
 };
 
 /// Lie-algebra attention inside each graph: for every head h
-///   s_ij = -sum_b weights_hb |w_ij^(b)|^2,  a_ij = softmax over the present j of s_ij,
+///   s_ij = -sum_b weights_hb |w_ij^(b)|^2 + linear_h . (w_ij, j - i, |j - i|),  a_ij = softmax over the present j of s_ij,
 /// with w_ij = log(g_i^-1 g_j) in orthonormal coordinates and b over the K blocks of the algebra. A token that may
 /// attend to none (alone in its graph, or all masked) gets zeros.
 ///
@@ -39,7 +46,8 @@ struct Attention {
 /// float64 on the CPU). Other devices and second derivatives take O(sum n^2); so do gradients by the elements under
 /// `frobenius` and `polar`.
 Attention attention(const Tensor& compact, const Tensor& values, const Tensor& weights,
-                    const Segments& graphs, LieGroup group, ChartPolicy policy);
+                    const Segments& graphs, LieGroup group, ChartPolicy policy,
+                    const Directions& directions = {});
 
 /// ShapeError unless `outside` (N) of Pairs is zero everywhere; the message names the first token and its graph.
 void require_inside(const char* where, const Tensor& outside, const Segments& graphs, LieGroup group);
@@ -62,10 +70,14 @@ Attention attention_scored(const Tensor& scores, const Pairs& pairs, const Tenso
 Tensor block_squares(const Tensor& coordinates, LieGroup group);
 
 /// pairs_between without its error.
-Pairs pairs_of(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy);
+Pairs pairs_of(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy,
+               bool causal = false);
 
 /// -sum_b weights_hb squares_b: (P, K), (H, K) -> (P, H), head by head in memory.
 Tensor block_scores(const Tensor& squares, const Tensor& weights);
+
+/// linear_h . (w_ij, j - i, |j - i|): (P, dof), (H, dof + 2) -> (P, H), head by head in memory.
+Tensor linear_scores(const Tensor& coordinates, const Tensor& linear, const Segments& graphs);
 
 /// {sum_j a_ij v_j (N, H, C), sum_j a_ij w_ij (N, H, dof)} with a_ij^h = softmax over the present j of scores (P, H);
 /// zeros where none is present. It makes tensors of P x H x C numbers.
