@@ -92,6 +92,9 @@ TEST(LieCounts, OptionsThatCannotBeAreRefused) {
   options.order = Order::causal;
   EXPECT_THROW(model(LieGroup::se2, Variant::A, options), ConfigError);
   options = {};
+  options.neighbours = 1;
+  EXPECT_THROW(model(LieGroup::se2, Variant::A, options), ConfigError);
+  options = {};
   options.heads = 5;
   EXPECT_THROW(model(LieGroup::se2, Variant::G, options), ConfigError);
   options.heads = 4;

@@ -150,10 +150,48 @@ TEST(Lie, DirectionsStartAtNothing) {
   const Part& part = relations.parts.at(0);
   const LayerScore layer = score.layers()[1];
   LayerScore symmetric = layer;
-  symmetric.linear = {};
+  symmetric.linear = Tensor();
   const Tensor s = (layer(part) - symmetric(part)).view({4, 4, 2});
   EXPECT_LT((s + s.transpose(0, 1)).abs().max().item<double>(), 1e-12);
   EXPECT_GT(s.abs().max().item<double>(), 1e-3);
+}
+
+// All tokens within the radius: the same model; within a small one, tokens far away do not matter.
+TEST(Lie, NeighboursWithinALargeRadiusAreAllTokens) {
+  for (const LieGroup group : {LieGroup::se2, LieGroup::so3, LieGroup::aff2}) {
+    for (Options options : with_directions()) {
+      for (const int64_t count : {int64_t{6}, int64_t{140}}) {
+        SCOPED_TRACE(std::string(name_of(group)) + " " + text_of(options) + " tokens " +
+                     std::to_string(count));
+        Poses poses;
+        poses.group = group;
+        poses.graphs = Segments::of_sizes(std::vector<int64_t>{count, 2});
+        poses.elements = exponentials(group, 0.5 * sine({count + 2, degrees_of_freedom(group)}, 2));
+        const auto with = [&](double radius) {
+          options.neighbours = radius;
+          return (*make(options, interface_of(group)))(poses);
+        };
+        const Named all = with(0), within = with(100), near = with(0.6);
+        double apart = 0;
+        for (const auto& [name, y] : all) {
+          EXPECT_LT((within.at(name) - y).abs().max().item<double>(), 1e-9) << name;
+          apart = worst_of(apart, (near.at(name) - y).abs().max().item<double>());
+        }
+        EXPECT_GT(apart, 1e-6);
+      }
+    }
+  }
+}
+
+TEST(LieEquivariance, OfNeighbours) {
+  for (const LieGroup group : lie_groups) {
+    const auto interface = interface_of(group);
+    Options options = small(Variant::G);
+    options.neighbours = 1.5;
+    const auto model = make(options, interface);
+    SCOPED_TRACE(name_of(group));
+    equivariance::expect_claims_hold(*model, {tokens(group, 2, 12), {}}, schema_of(interface));
+  }
 }
 
 TEST(Lie, SaysWhatPairsTakeWhereTheyAreStored) {
@@ -186,6 +224,11 @@ TEST(Lie, SaysWhatPairsTakeWhereTheyAreStored) {
   EXPECT_EQ(make(c, interface)->warnings("").size(), 1u);
   EXPECT_EQ(make(polar, interface)->warnings("").size(), 1u);
   EXPECT_TRUE(make(small(Variant::G), interface)->warnings("").empty());
+  c.neighbours = 1;  // found by cells, and not so in SO(3)
+  EXPECT_TRUE(make(c, interface)->warnings("").empty());
+  interface.group = LieGroup::so3;
+  interface.outputs = interface_of(LieGroup::so3).outputs;
+  EXPECT_EQ(make(c, interface)->warnings("").size(), 1u);
 }
 
 /// Gives the parameter `name` of a model the values of f(its shape).
@@ -547,6 +590,7 @@ TEST(Lie, GradientsByParameters) {
     }
     for (const Order order : {Order::bias, Order::causal}) {
       Options options = small(Variant::G);
+      options.neighbours = order == Order::bias ? 5 : 0;
       options.directed = true;
       options.order = order;
       options.move_tokens = true;

@@ -226,6 +226,91 @@ TEST(LieAttention, WhatIsLaterChangesNothingBefore) {
   }
 }
 
+/// Rows of all pairs with |w| below a radius.
+Tensor rows_near(const Pairs& all, double radius) {
+  return at::logical_and(all.present, all.squares.sum(1) < radius * radius).nonzero().squeeze(1);
+}
+
+// The neighbours, whether a list of cells finds them or a search of all pairs: those of all pairs that are as near, with the
+// same logarithms, in the same order, none of another graph.
+TEST(LieNeighbours, AreThePairsWithinTheRadius) {
+  for (const LieGroup group : lie_groups) {
+    for (const ChartPolicy policy : policies) {
+      for (const bool causal : {false, true}) {
+        SCOPED_TRACE(testing::Message()
+                     << name_of(group) << " policy " << static_cast<int>(policy) << causal);
+        const Case c(group, {60, 1, 0, 200}, is_rigid(group) ? 1.0 : 0.4);
+        const Pairs all = pairs_between(c.elements, c.graphs, group, policy, causal);
+        const Tensor lengths = all.squares.sum(1).sqrt().masked_select(all.present);
+        const double radius = at::quantile(lengths, 0.1).item<double>();
+        const Pairs near = pairs_near(c.elements, c.graphs, group, policy, radius, causal);
+        const Tensor rows = rows_near(all, radius);
+        const Edges every = all_pairs(c.graphs);
+        ASSERT_GT(rows.size(0), 100);
+        ASSERT_LT(rows.size(0), all.present.sum().item<int64_t>() / 2);
+        EXPECT_TRUE(at::equal(near.near->centre, every.centre.index_select(0, rows)));
+        EXPECT_TRUE(at::equal(near.near->neighbour, every.neighbour.index_select(0, rows)));
+        EXPECT_LE(largest(near.coordinates - all.coordinates.index_select(0, rows)), 1e-12);
+        EXPECT_LE(largest(near.squares - all.squares.index_select(0, rows)), 1e-12);
+        EXPECT_TRUE(near.present.all().item<bool>());
+      }
+    }
+  }
+}
+
+// Attention over neighbours is attention with all other pairs masked; 1,500 tokens are more than are taken at once.
+TEST(LieNeighbours, AttentionIsThatWithTheOthersMasked) {
+  for (const LieGroup group : {LieGroup::se2, LieGroup::aff2}) {
+    const bool many = group == LieGroup::se2;
+    Case c(group, many ? std::vector<int64_t>{1500, 3} : std::vector<int64_t>{70, 3}, many ? 2 : 0.3, 2, 3);
+    const double radius = 0.8;
+    const auto all = [&](bool listed) {
+      const Tensor elements = c.elements.detach().requires_grad_(),
+                   values = c.values.detach().requires_grad_(), weights = c.weights.detach().requires_grad_();
+      Pairs pairs = listed ? pairs_near(elements, c.graphs, group, ChartPolicy::mask, radius)
+                           : pairs_between(elements, c.graphs, group, ChartPolicy::mask);
+      if (!listed) {
+        pairs.present = at::logical_and(pairs.present, pairs.squares.detach().sum(1) < radius * radius);
+      }
+      const Attention y = attention(pairs, values, weights, c.graphs);
+      Tensors found{y.mixed.detach(), y.coordinates.detach()};
+      const Tensor sum = (y.mixed * gradients_detail::weights_like(y.mixed)).sum() +
+                         (y.coordinates * gradients_detail::weights_like(y.coordinates)).sum();
+      for (const Tensor& g : torch::autograd::grad({sum}, {elements, values, weights})) {
+        found.push_back(g);
+      }
+      return found;
+    };
+    expect_same(all(true), all(false), 1e-10);
+    EXPECT_GT(largest(all(true)[0] - c.run().mixed), 1e-3);  // control: the others matter
+  }
+}
+
+TEST(LieNeighbours, ErrorsAndCorners) {
+  const Case c(LieGroup::se3, {5}, 0.4, 1, 1);
+  for (const double radius : {0.0, -1.0, std::nan("")}) {
+    EXPECT_THROW(pairs_near(c.elements, c.graphs, c.group, ChartPolicy::mask, radius), ShapeError);
+  }
+  EXPECT_THROW(pairs_near(c.elements.slice(1, 0, 6), c.graphs, c.group, ChartPolicy::mask, 1), ShapeError);
+  const Case none(LieGroup::se3, {0}, 0.4, 1, 1);
+  EXPECT_EQ(pairs_near(none.elements, none.graphs, none.group, ChartPolicy::mask, 1).coordinates.size(0), 0);
+  // Nobody near: zeros, and finite gradients.
+  const Pairs alone = pairs_near(c.elements, c.graphs, c.group, ChartPolicy::mask, 1e-9);
+  EXPECT_EQ(alone.near->count(), 0);
+  const Tensor values = c.values.detach().requires_grad_();
+  const Attention y = attention(alone, values, c.weights, c.graphs);
+  EXPECT_EQ(largest(y.mixed), 0);
+  EXPECT_EQ(largest(torch::autograd::grad({y.mixed.sum() + y.coordinates.sum()}, {values})[0]), 0);
+  // A pair of affine maps without a logarithm is an error under `error`, near or not.
+  Case outside(LieGroup::aff2, {3}, 0.1);
+  outside.elements = outside.elements.clone();
+  outside.elements[1][0] = -1 * outside.elements[1][0];
+  outside.elements[1][2] = -1 * outside.elements[1][2];
+  EXPECT_THROW(pairs_near(outside.elements, outside.graphs, outside.group, ChartPolicy::error, 1),
+               ShapeError);
+  EXPECT_NO_THROW(pairs_near(outside.elements, outside.graphs, outside.group, ChartPolicy::mask, 1));
+}
+
 TEST(LieAttention, SecondDerivativesOfDirections) {
   Case c(LieGroup::se2, {1, 2, 4}, 0.35, 2, 2);
   c.causal = true;

@@ -65,7 +65,7 @@ struct PoseSequencesMakerOptions {
   double step = 0.5;    // of the translation of a step
   double noise = 0;
   std::optional<LiePart> noise_in;  // not given: all blocks
-  int64_t threads = 0;  // 0: one per core
+  int64_t threads = 0;              // 0: one per core
 };
 void fields(Fields& f, PoseSequencesMakerOptions& o);
 MakerPlan plan_of(const PoseSequencesMakerOptions& o);

@@ -25,8 +25,7 @@ namespace {
 /// squares (P, K) less the least of each token's row, column by column: no softmax over the row notices, and
 /// what decides it, differences between near tokens of nearly the same square, is then still there when
 /// rounded.
-Tensor above_least(const Tensor& squares, const Tensor& present, const Segments& graphs) {
-  const Edges pairs = all_pairs(graphs);
+Tensor above_least(const Tensor& squares, const Tensor& present, const Edges& pairs) {
   const Tensor lengths = pairs.of_centre.sizes_on_device();
   constexpr double infinity = std::numeric_limits<double>::infinity();
   const Tensor seen = squares.detach().t().masked_fill(at::logical_not(present), infinity).t();
@@ -56,13 +55,15 @@ Part part_of(const Tensor& elements, const Segments& graphs, const F& take) {
 }
 
 void add_pairs(Part& part, const View& view, ChartPolicy chart, at::ScalarType dtype) {
-  Pairs pairs = pairs_between(part.elements, part.graphs, view.group, chart, view.causal);
+  Pairs pairs = view.radius > 0
+                    ? pairs_near(part.elements, part.graphs, view.group, chart, view.radius, view.causal)
+                    : pairs_between(part.elements, part.graphs, view.group, chart, view.causal);
   if (view.reads == Reads::exact_coordinates) {
     part.exact = pairs.coordinates;
   }
   pairs.coordinates = pairs.coordinates.to(dtype);
   if (view.reads == Reads::squares) {
-    pairs.squares = above_least(pairs.squares, pairs.present, part.graphs).to(dtype);
+    pairs.squares = above_least(pairs.squares, pairs.present, pairs.edges(part.graphs)).to(dtype);
   }
   part.pairs = std::move(pairs);
 }
@@ -75,7 +76,9 @@ Tensor in_order(const Relations& relations, const std::vector<Tensor>& parts) {
 
 Relations relate(const View& view, const Tensor& elements, const Segments& graphs, at::ScalarType dtype) {
   Relations relations{view, {}, {}};
-  const auto is_short = [&](int64_t size) { return view.reads != Reads::squares || size <= long_graph; };
+  const auto is_short = [&](int64_t size) {
+    return view.reads != Reads::squares || view.radius > 0 || size <= long_graph;
+  };
   Part of_short = part_of(elements, graphs, is_short);
   if (!of_short.rows.defined()) {
     add_pairs(of_short, view, view.chart, dtype);
@@ -122,7 +125,7 @@ Tensor symmetric_scores(const LayerScore& layer, const Part& part) {
   }
   if (factor.defined()) {
     const Tensor turned = at::matmul(part.exact, factor.to(at::kDouble));  // (H, P, E): rows w^T L
-    return -above_least(turned.square().sum(2).t(), pairs.present, part.graphs);
+    return -above_least(turned.square().sum(2).t(), pairs.present, pairs.edges(part.graphs));
   }
   return pair_network(pairs.coordinates, pairs.present, first, first_bias, second, second_bias,
                       ScoreActivation::relu);
@@ -132,7 +135,9 @@ Tensor symmetric_scores(const LayerScore& layer, const Part& part) {
 
 Tensor LayerScore::operator()(const Part& part) const {
   const Tensor scores = symmetric_scores(*this, part);
-  return linear.defined() ? scores + linear_scores(part.pairs->coordinates, linear, part.graphs) : scores;
+  return linear.defined()
+             ? scores + linear_scores(part.pairs->coordinates, linear, part.pairs->edges(part.graphs))
+             : scores;
 }
 
 Attention LayerScore::attend(const Relations& relations, const Tensor& values, const Segments& graphs) const {

@@ -120,6 +120,8 @@ Transformer::Transformer(const Options& given, const Interface& interface)
                        options.heads);
   require<ConfigError>(!(options.move_tokens && raw_poses),
                        "model.lie.move_tokens: goes with variants G and C, which see poses in every block");
+  require<ConfigError>(options.neighbours == 0 || !raw_poses,
+                       "model.lie.neighbours: goes with variants G and C, which see poses in every block");
   require<ConfigError>(options.order == Order::none || !raw_poses,
                        "model.lie.order: goes with variants G and C, whose scores it is part of");
   require<ConfigError>(
@@ -192,7 +194,7 @@ Named Transformer::forward(const Poses& poses) {
   Tensor moved;  // by what: now = before * moved; undefined: not at all
   Relations relations;
   Tensor tokens = compact_elements(poses.elements.to(at::kDouble), group());  // where they are now
-  View view{group(), options.chart, {}, options.order == Order::causal};
+  View view{group(), options.chart, {}, options.order == Order::causal, options.neighbours};
   if (score_) {
     view.reads = score_->reads();
     relations = relate(view, tokens, graphs, dtype);
@@ -243,6 +245,10 @@ Symmetry Transformer::symmetry() const {
 std::string Transformer::stored_for(bool training) const {
   if (!score_) {
     return "";
+  }
+  if (options.neighbours > 0) {
+    const bool by_cells = is_rigid(group()) && matrix_size(group()) > dimension_of(group());
+    return by_cells ? "" : "the neighbours of this group are";
   }
   if (options.variant == Variant::C) {
     return "the scores of variant = \"C\" are";

@@ -23,6 +23,10 @@ void fields(Fields& f, Options& o) {
   f("order", o.order,
     "what the order of tokens in a sample says: nothing; bias: scores get p (j - i) + q |j - i|, two learned numbers a "
     "head; causal: a token attends to those before it alone. With either, tokens may no longer be permuted (G and C)");
+  f("neighbours", o.neighbours,
+    "a token attends to those alone whose w is shorter than this, |w| < neighbours, all coordinates weighing the same; 0: to "
+    "all. For long sequences of SE(2) and SE(3), whose time then grows with the tokens (G and C)",
+    {0, 1e6});
   f("chart", o.chart,
     "where the chart of the logarithm ends: leave such pairs out (affine groups), take (g - 1/g)/2 or the "
     "logarithms of the polar factors in its place, for every pair, or fail");
@@ -37,6 +41,7 @@ void require_effects(const Options& o, const Interface*) {
       {"metric", o.variant == Variant::G, "without variant = \"G\", whose score it is"},
       {"directed", o.variant == Variant::G, "without variant = \"G\", whose score it is"},
       {"order", poses, "with variant = \"A\", which sees all tokens alike"},
+      {"neighbours", poses, "with variant = \"A\", which takes no logarithms"},
       {"chart", poses, "with variant = \"A\", which takes no logarithms"},
       {"move_tokens", poses && o.blocks > 1,
        poses ? "with fewer than two blocks" : "with variant = \"A\", which sees poses once"}};

@@ -47,6 +47,7 @@ struct Options {
   Metric metric = Metric::blocks;
   bool directed = false;
   Order order = Order::none;
+  double neighbours = 0;  // 0: all tokens of a sample
   ChartPolicy chart = ChartPolicy::mask;
   bool move_tokens = false;
 };

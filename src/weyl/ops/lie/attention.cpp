@@ -2,10 +2,13 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/logical_and.h>
 #include <ATen/ops/logical_not.h>
 #include <ATen/ops/matmul.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/ones_like.h>
 #include <ATen/ops/segment_reduce.h>
 #include <ATen/ops/stack.h>
 #include <ATen/ops/tensor.h>
@@ -24,6 +27,7 @@
 #include "weyl/ops/autograd/operations.h"
 #include "weyl/ops/autograd/parallel.h"
 #include "weyl/ops/edges/edges.h"
+#include "weyl/ops/edges/neighbours.h"
 #include "weyl/ops/lie/elements.h"
 #include "weyl/ops/lie/log.h"
 #include "weyl/ops/lie/number.h"
@@ -154,10 +158,10 @@ class StreamedAttention : public LieAttentionKernel {
     const Pairs pairs = pairs_of(in[0], graphs_, group_, policy_, causal_);
     Tensor scores = block_scores(pairs.squares, in[2].to(at::kDouble));
     if (in[3].defined()) {
-      scores = scores + linear_scores(pairs.coordinates, in[3].to(at::kDouble), graphs_);
+      scores = scores + linear_scores(pairs.coordinates, in[3].to(at::kDouble), all_pairs(graphs_));
     }
-    Tensors y =
-        attention_over_pairs(scores, pairs.coordinates, pairs.present, in[1].to(at::kDouble), graphs_);
+    Tensors y = attention_over_pairs(scores, pairs.coordinates, pairs.present, in[1].to(at::kDouble),
+                                     all_pairs(graphs_));
     return {y[0].to(type), y[1].to(type), pairs.outside.to(type)};
   }
 
@@ -266,7 +270,7 @@ class PairAttention : public LieAttentionKernel {
   size_t results() const override { return 2; }
 
   Tensors reference(const Tensors& in) const override {
-    return attention_over_pairs(in[0], in[1], present_, in[2], graphs_);
+    return attention_over_pairs(in[0], in[1], present_, in[2], all_pairs(graphs_));
   }
   bool has_forward(const Tensors& in) const override { return kernels_take(in); }
   bool has_backward(const Tensors& in) const override { return kernels_take(in); }
@@ -368,12 +372,45 @@ Pairs pairs_between(const Tensor& compact, const Segments& graphs, LieGroup grou
   return pairs;
 }
 
+namespace {
+
+constexpr int64_t rows_at_once = 1024;  // of tokens whose neighbours' values are gathered at a time
+
+/// attention_over_pairs of neighbours, all of them present, so many tokens at a time that what is made of their pairs
+/// stays in the cache.
+Tensors attention_over_neighbours(const Tensor& scores, const Tensor& coordinates, const Tensor& values,
+                                  const Edges& list) {
+  std::vector<Tensor> mixed, means;
+  const std::vector<int64_t>& offsets = list.of_centre.offsets;
+  for (int64_t first = 0; first < list.nodes() || first == 0; first += rows_at_once) {
+    const int64_t last = std::min(first + rows_at_once, list.nodes());
+    const int64_t begin = offsets[static_cast<size_t>(first)], end = offsets[static_cast<size_t>(last)];
+    std::vector<int64_t> sizes;
+    for (int64_t i = first; i < last; ++i) {
+      sizes.push_back(offsets[static_cast<size_t>(i) + 1] - offsets[static_cast<size_t>(i)]);
+    }
+    const Segments of_centre = Segments::of_sizes(sizes, scores.device());
+    const Tensor a = segment_softmax(scores.slice(0, begin, end), of_centre).unsqueeze(2);  // (E, H, 1)
+    const Tensor seen = values.index_select(0, list.neighbour.slice(0, begin, end));
+    mixed.push_back(segment_sum(a * seen, of_centre));
+    means.push_back(segment_sum(a * coordinates.slice(0, begin, end).unsqueeze(1), of_centre));
+  }
+  return {at::cat(mixed), at::cat(means)};
+}
+
+}  // namespace
+
 Attention attention_scored(const Tensor& scores, const Pairs& pairs, const Tensor& values,
                            const Segments& graphs) {
   const char* where = "lie_attention_scored";
   require_values(where, values, graphs);
-  require_matrix(where, "scores", scores, graphs.pairs(), values.size(1), values);
-  require_matrix(where, "coordinates", pairs.coordinates, graphs.pairs(), pairs.coordinates.size(1), values);
+  const int64_t rows = pairs.near ? pairs.near->count() : graphs.pairs();
+  require_matrix(where, "scores", scores, rows, values.size(1), values);
+  require_matrix(where, "coordinates", pairs.coordinates, rows, pairs.coordinates.size(1), values);
+  if (pairs.near) {
+    const Tensors y = attention_over_neighbours(scores, pairs.coordinates, values, *pairs.near);
+    return {y[0], y[1], pairs.outside};
+  }
   const Tensors y =
       call(std::make_shared<PairAttention>(graphs, pairs.present), {scores, pairs.coordinates, values});
   return {y[0], y[1], pairs.outside};
@@ -456,16 +493,17 @@ Stand polar(const typename G::template Element<Number<S>>& relative, int64_t row
           is_rigid(G::group) ? Tensor() : angle.column.detach() < 0};
 }
 
-Stand stand_for(const Tensor& compact, const Edges& pairs, LieGroup group, ChartPolicy policy) {
+Stand stand_for(const Tensor& compact, const Tensor& centre, const Tensor& neighbour, LieGroup group,
+                ChartPolicy policy) {
   return lie_number::visit(group, compact.scalar_type(), [&]<class G, class S>(G, S) {
     const auto g = formulas::admitted<G, Number<S>>(lie_number::columns_of<S, G::compact>(compact));
     auto a = G::anchor(g), b = g;
     for (int c = 0; c < G::compact; ++c) {
-      a[c].column = a[c].column.index_select(0, pairs.centre);
-      b[c].column = b[c].column.index_select(0, pairs.neighbour);
+      a[c].column = a[c].column.index_select(0, centre);
+      b[c].column = b[c].column.index_select(0, neighbour);
     }
     const auto relative = G::from_anchor(a, b);
-    const int64_t rows = pairs.centre.size(0);
+    const int64_t rows = centre.size(0);
     return policy == ChartPolicy::polar ? polar<G, S>(relative, rows, compact.options())
                                         : frobenius<G, S>(relative, rows, compact.options());
   });
@@ -498,7 +536,7 @@ Pairs pairs_of(const Tensor& compact, const Segments& graphs, LieGroup group, Ch
       found.present = at::logical_and(others, at::logical_not(margin <= 0));
     }
   } else {
-    const Stand s = stand_for(compact, pairs, group, policy);
+    const Stand s = stand_for(compact, pairs.centre, pairs.neighbour, group, policy);
     margin = s.margin;
     found.coordinates =
         to_orthonormal(s.coordinates.masked_fill(at::logical_not(others).unsqueeze(1), 0), group);
@@ -515,8 +553,96 @@ Tensor block_scores(const Tensor& squares, const Tensor& weights) {
   return at::matmul(-weights, squares.t()).t();
 }
 
-Tensor linear_scores(const Tensor& coordinates, const Tensor& linear, const Segments& graphs) {
-  const Edges pairs = all_pairs(graphs);
+namespace {
+
+/// The translations (N, n) of elements (N, c); undefined for groups without.
+Tensor translations_of(const Tensor& compact, LieGroup group) {
+  const int64_t n = dimension_of(group);
+  return matrix_size(group) == n ? Tensor() : element_matrices(compact, group).slice(1, 0, n).select(2, n);
+}
+
+/// What attention takes from listed pairs, none of a token with itself.
+struct Listed {
+  Tensor coordinates, squares, margin, present;
+};
+
+Listed listed(const Tensor& compact, const Tensor& centre, const Tensor& neighbour, LieGroup group,
+              ChartPolicy policy) {
+  Listed found;
+  if (policy == ChartPolicy::mask || policy == ChartPolicy::error) {
+    const Logs of_pairs = logs(compact.index_select(0, centre), compact.index_select(0, neighbour), group);
+    found.margin = of_pairs.margin;
+    found.coordinates = to_orthonormal(of_pairs.w, group);
+    found.squares = block_squares(found.coordinates, group);
+    found.present = is_rigid(group) ? at::ones_like(found.margin, at::kBool) : found.margin > 0;
+  } else {
+    const Stand s = stand_for(compact, centre, neighbour, group, policy);
+    found.margin = s.margin;
+    found.coordinates = to_orthonormal(s.coordinates, group);
+    found.squares = s.squares.defined() ? s.squares : block_squares(found.coordinates, group);
+    found.present = s.closed.defined() ? at::logical_not(s.closed) : at::ones_like(s.margin, at::kBool);
+  }
+  return found;
+}
+
+constexpr int64_t pairs_at_once = 16384;  // of candidates, whose numbers then stay in the cache
+
+/// The pairs that may be near: of a list of cells, or all pairs, tokens with themselves and those behind included.
+Edges candidates(const Tensor& compact, const Segments& graphs, LieGroup group, double radius) {
+  const Tensor places = is_rigid(group) ? translations_of(compact, group) : Tensor();
+  // A little more than the radius: lengths of logarithms and distances are not rounded alike.
+  return places.defined() ? neighbours(places, graphs, radius * (1 + 1e-6)) : all_pairs(graphs);
+}
+
+}  // namespace
+
+Pairs pairs_near(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy,
+                 double radius, bool causal) {
+  const char* where = "lie_pairs";
+  require(compact.dim() == 2 && compact.size(0) == graphs.rows() && compact.size(1) == compact_size(group),
+          where, ": elements of ", name_of(group), " must be (", graphs.rows(), ", ", compact_size(group),
+          "), got ", compact.sizes());
+  require(radius > 0 && std::isfinite(radius), where, ": the radius must be positive and finite, got ",
+          radius);
+  require_rotations(where, compact, group);
+  Listed near;
+  Tensor outside = at::zeros({graphs.rows()}, compact.options().dtype(at::kLong).requires_grad(false));
+  Edges list;
+  {
+    const at::NoGradGuard no_grad;
+    const Tensor here = compact.detach();
+    const Edges maybe = candidates(here, graphs, group, radius);
+    std::vector<Tensor> centres, neighbours_of, coordinates, squares;
+    for (int64_t first = 0; first < maybe.count() || first == 0; first += pairs_at_once) {
+      const Tensor centre = maybe.centre.slice(0, first, first + pairs_at_once),
+                   neighbour = maybe.neighbour.slice(0, first, first + pairs_at_once);
+      const Tensor others = causal ? neighbour < centre : neighbour != centre;
+      const Listed all = listed(here, centre, neighbour, group, policy);
+      const Tensor within =
+          at::logical_and(at::logical_and(others, all.present), all.squares.sum(1) < radius * radius);
+      // Of affine groups a pair without a logarithm has no length either, and may be near.
+      const Tensor beyond = at::logical_and(all.margin <= 0, is_rigid(group) ? within : others);
+      outside.index_add_(0, centre, beyond.to(at::kLong));
+      const Tensor rows = within.nonzero().squeeze(1);
+      centres.push_back(centre.index_select(0, rows));
+      neighbours_of.push_back(neighbour.index_select(0, rows));
+      coordinates.push_back(all.coordinates.index_select(0, rows));
+      squares.push_back(all.squares.index_select(0, rows));
+    }
+    list = edges_of(at::cat(centres), at::cat(neighbours_of), {}, graphs);
+    near = {at::cat(coordinates), at::cat(squares), {}, {}};
+  }
+  if (policy == ChartPolicy::error) {
+    require_inside(where, outside, graphs, group);
+  }
+  if (compact.requires_grad() && at::GradMode::is_enabled()) {
+    near = listed(compact, list.centre, list.neighbour, group, policy);
+  }
+  const Tensor present = at::ones({list.count()}, compact.options().dtype(at::kBool).requires_grad(false));
+  return {near.coordinates, near.squares, present, outside, std::move(list)};
+}
+
+Tensor linear_scores(const Tensor& coordinates, const Tensor& linear, const Edges& pairs) {
   const Tensor steps = (pairs.neighbour - pairs.centre).to(coordinates.scalar_type());
   const Tensor order = at::stack({steps, steps.abs()}, 0);  // (2, P)
   const auto parts = linear.split_with_sizes({coordinates.size(1), 2}, 1);
@@ -524,8 +650,7 @@ Tensor linear_scores(const Tensor& coordinates, const Tensor& linear, const Segm
 }
 
 Tensors attention_over_pairs(const Tensor& scores, const Tensor& coordinates, const Tensor& present,
-                             const Tensor& values, const Segments& graphs) {
-  const Edges pairs = all_pairs(graphs);
+                             const Tensor& values, const Edges& pairs) {
   const Tensor here = present.unsqueeze(1), nothing = at::scalar_tensor(0, scores.options());
   // Subtracting a constant of the row changes nothing, so the largest score needs no derivative.
   const Tensor lengths = pairs.of_centre.sizes_on_device();
