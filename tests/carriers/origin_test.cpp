@@ -56,6 +56,20 @@ TEST(Origin, DoesNotDependOnTheBatch) {
   EXPECT_TRUE(at::equal(to_origin(alone).graphs[0], to_origin(among).graphs[1]));
 }
 
+// By its first node a sample moves the same way whatever the others are; by their mean it does not.
+TEST(Origin, OfTheFirstNodeDoesNotDependOnTheOthers) {
+  const Points one = cloud({1, 2}, {3, 0, -7, 1e5, 2, 3, 1e5 + 2, 2, 4}),
+               other = cloud({1, 2}, {3, 0, -7, 1e5, 2, 3, 1e5 + 2e4, 2, -9});
+  EXPECT_TRUE(to_origin(one, Centre::none).none());
+  const Shift shift = to_origin(one, Centre::first);
+  EXPECT_TRUE(at::equal(shift.graphs, to_origin(other, Centre::first).graphs));
+  EXPECT_FALSE(at::equal(to_origin(one).graphs, to_origin(other).graphs));
+  const Tensor moved = places(shifted({one, {}}, shift, bare()));
+  EXPECT_TRUE(at::equal(moved, at::tensor({0., 0., 0., 0., 0., 0., 2., 0., 1.}, at::kDouble).view({3, 3})));
+  EXPECT_TRUE(at::equal(places(shifted({shifted({one, {}}, shift, bare()).input, {}}, shift.back(), bare())),
+                        one.positions));
+}
+
 TEST(Origin, DoesNotDependOnAGraphThatIsNotFinite) {
   const Points alone = cloud({2}, {1e5, 2, 3, 1e5 + 2, 2, 4});
   const Points among = cloud({1, 2}, {NAN, 1, 2, 1e5, 2, 3, 1e5 + 2, 2, 4});

@@ -344,6 +344,35 @@ TEST(PoseSequences, LengthsVaryAndNoiseDisturbsTokensAlone) {
   }
 }
 
+// Of a block alone, tokens lie apart from where they were by an element of that block, and nothing else.
+TEST(PoseSequences, NoiseOfOneBlockStaysInIt) {
+  for (const LieGroup group : lie_groups) {
+    for (const LieBlock& block : blocks_of(group)) {
+      PoseSequencesMakerOptions clean, noisy;
+      clean.group = noisy.group = group;
+      noisy.noise = 0.01;
+      noisy.noise_in = block.part;
+      const PoseSequence a = make_pose_sequence(clean, "test", 3), b = make_pose_sequence(noisy, "test", 3);
+      EXPECT_EQ(a.element, b.element) << name_of(group);
+      const Tokens before = tokens_of(group, a), after = tokens_of(group, b);
+      for (size_t i = 0; i < 7; ++i) {
+        Vector e = relative(group, before[i], after[i]);
+        const Vector inside(e.begin() + block.begin, e.begin() + block.begin + block.size);
+        EXPECT_GT(norm(inside), 1e-7) << name_of(group) << " " << i;
+        std::fill_n(e.begin() + block.begin, block.size, 0.0);
+        EXPECT_LT(norm(e), 1e-12) << name_of(group) << " " << i;
+      }
+    }
+  }
+  PoseSequencesMakerOptions o;
+  o.noise_in = LiePart::rotation;
+  EXPECT_THROW(make_pose_sequence(o, "train", 0), ConfigError);  // without noise
+  o.noise = 0.1;
+  EXPECT_NO_THROW(make_pose_sequence(o, "train", 0));
+  o.noise_in = LiePart::scale;
+  EXPECT_THROW(make_pose_sequence(o, "train", 0), ConfigError);  // se2 has none
+}
+
 TEST(PoseSequences, AreAPureFunctionOfSeedSplitAndIndex) {
   PoseSequencesMakerOptions o;
   o.train = 40;

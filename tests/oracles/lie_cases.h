@@ -31,6 +31,28 @@ inline KernelCase lie_case(LieGroup group, const std::vector<int64_t>& sizes, in
           timed};
 }
 
+/// Attention with linear terms of the score, and once more with a causal mask: inputs tangents, values, logarithms of the block
+/// weights and the linear terms.
+inline KernelCase directed_attention_case(LieGroup group, const std::vector<int64_t>& sizes, int64_t heads,
+                                          int64_t width, double scale) {
+  const Segments graphs = Segments::of_sizes(sizes);
+  const int64_t n = graphs.rows(), blocks = static_cast<int64_t>(blocks_of(group).size()),
+                dof = degrees_of_freedom(group);
+  return {std::string("lie_attention/directed/").append(name_of(group)),
+          [=](const std::vector<at::Tensor>& x) -> std::vector<at::Tensor> {
+            const at::Tensor g = lie::exp(x[0], group);
+            const Segments here = graphs.to(g.device());
+            const auto attend = [&](bool causal) {
+              return lie::attention(g, x[1], x[2].exp(), here, group, ChartPolicy::mask, {x[3], causal});
+            };
+            const lie::Attention all = attend(false), causal = attend(true);
+            return {all.mixed, all.coordinates, causal.mixed, causal.coordinates};
+          },
+          {noise({n, dof}, 1, scale), noise({n, heads, width}, 2), noise({heads, blocks}, 3, 0.3),
+           noise({heads, dof + 2}, 7, 0.3)},
+          {3e-4, 1e-10, 3e-3, 1e-9}};
+}
+
 /// Attention over pairs at hand, of scores of one's own: inputs scores, coordinates and values.
 inline KernelCase pair_attention_case(const std::vector<int64_t>& sizes, int64_t heads, int64_t width) {
   const Segments graphs = Segments::of_sizes(sizes);
@@ -95,6 +117,7 @@ inline void add_lie_cases(std::vector<KernelCase>& cases) {
     }
   }
   cases.push_back(lie_case(LieGroup::se3, {512}, 4, 16, 0.5, true));
+  cases.push_back(directed_attention_case(LieGroup::se2, {7, 0, 1, 70, 2}, 2, 5, 0.5));
   cases.push_back(pair_attention_case({7, 0, 1, 70, 2}, 3, 5));
   for (const int64_t coordinates : {1, 3, 6, 12}) {
     cases.push_back(pair_network_case(37, coordinates, 3, 5));

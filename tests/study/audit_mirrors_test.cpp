@@ -40,7 +40,7 @@ void train_briefly(Model& model, const Task& task, std::shared_ptr<const Dataset
   LoaderOptions options;
   options.batch = 16;
   options.ahead = 0;
-  options.centre = true;
+  options.centre = Centre::mean;
   Loader loader(std::move(data), options, 1);
   double first = 0, last = 0;
   for (int64_t epoch = 0; epoch < 20; ++epoch) {

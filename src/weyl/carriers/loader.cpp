@@ -27,14 +27,12 @@ namespace {
 constexpr int64_t kLooked = 256;  // samples whose translations tell how far apart those of a set are
 
 /// The root mean square of the coordinates of translations of poses; 1 where there are none.
-double spread_of(const Dataset& data, bool centre) {
+double spread_of(const Dataset& data, Centre centre) {
   const LieGroup group = data.schema().interface.group.value();
   std::vector<int64_t> first(std::min(kLooked, data.size()));
   std::iota(first.begin(), first.end(), int64_t{0});
   Batch batch = data.batch(first);
-  if (centre) {
-    batch = shifted(batch, to_origin(batch.input), data.schema());
-  }
+  batch = shifted(batch, to_origin(batch.input, centre), data.schema());
   const Motions motions = motions_of(group, std::get<Poses>(batch.input).elements);
   const Tensor& t = motions.translation;
   const double spread = t.defined() && t.numel() > 0 ? std::sqrt(t.square().mean().item<double>()) : 1;
@@ -190,9 +188,7 @@ struct Loader::State {
     const at::NoGradGuard no_grad;
     const bool whole = options.crop.empty() && !options.grids.any();
     Batch batch = whole ? given(of_epoch, samples) : parts(of_epoch, samples);
-    if (options.centre) {
-      batch = shifted(batch, to_origin(batch.input), data->schema());
-    }
+    batch = shifted(batch, to_origin(batch.input, options.centre), data->schema());
     if (options.rotate || options.reflect || options.move) {
       batch = transform(batch, motions(of_epoch, samples, batch.input), data->schema());
     }

@@ -10,6 +10,7 @@
 
 #include "weyl/carriers/dataset.h"
 #include "weyl/carriers/grid_augmentation.h"
+#include "weyl/carriers/origin.h"
 
 namespace weyl {
 
@@ -27,7 +28,7 @@ struct LoaderOptions {
   double crop_foreground = 0;           // share of the crops around a cell that is not background (crop.h)
   GridAugmentation grids;               // random changes of each grid (augmented_grid.h), about its crop
   bool augment = false;                 // samples as the set changes them at random (Dataset::augmented)
-  bool centre = false;                  // each sample is brought near the origin, in float64 (origin.h)
+  Centre centre = Centre::none;         // how each sample is brought near the origin, in float64
   int64_t ahead = 2;                    // batches made in advance by threads; 0: made when asked for
   int64_t threads = 1;                  // that make batches
   at::ScalarType dtype = at::kFloat;    // of floating-point inputs; labels stay float64

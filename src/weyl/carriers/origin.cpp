@@ -146,9 +146,9 @@ bool has_places(const Interface& interface) {
   return carrier == Carrier::points || (carrier == Carrier::poses && has_translations(*interface.group));
 }
 
-Shift to_origin(const Input& input) {
+Shift to_origin(const Input& input, Centre centre) {
   const at::NoGradGuard no_grad;
-  const Tensor places = places_of(input);
+  const Tensor places = centre == Centre::none ? Tensor() : places_of(input);
   if (!places.defined() || places.numel() == 0) {
     return {};
   }
@@ -172,7 +172,11 @@ Shift to_origin(const Input& input) {
       moved = true;
     }
     auto* s = shift.graphs.mutable_data_ptr<double>() + g * D;
-    shift.extents.mutable_data_ptr<double>()[g] = shift_of(own.const_data_ptr<double>(), n, D, s);
+    const auto* at = own.const_data_ptr<double>();
+    shift.extents.mutable_data_ptr<double>()[g] = shift_of(at, n, D, s);
+    for (int64_t k = 0; k < D && centre == Centre::first; ++k) {
+      s[k] = 0 - at[k];  // never -0
+    }
     if (std::any_of(s, s + D, [](double x) { return x != 0; })) {
       shift.nodes.slice(0, begin, begin + n).add_(shift.graphs.select(0, g));
       moved = true;

@@ -9,6 +9,10 @@ namespace weyl {
 /// Whether samples of an interface have places: points have, and poses but those of SO(n).
 bool has_places(const Interface& interface);
 
+/// By what samples are brought near the origin: not at all; by the mean of their places; by the place of their first node, for
+/// models to which later nodes are not to say anything of earlier ones, be it by rounding.
+enum class Centre { none, mean, first };
+
 /// How far the places of each graph are moved, x -> x + shift, in float64 on the CPU. Undefined tensors: no move.
 struct Shift {
   Tensor nodes;    // (N, D)
@@ -29,7 +33,10 @@ struct Shift {
 /// A graph with a node more than one cell outside its periodic cell is first wrapped into the cell; its nodes then move
 /// by different lattice vectors. These stay as they are: grids, poses of SO(n), and graphs with places that are not
 /// finite or so large that their extent or sum is not.
-Shift to_origin(const Input& input);
+///
+/// All this is of Centre::mean. With Centre::first the shift of a graph is minus the place of its first node, whatever the
+/// others are, and with Centre::none there is none.
+Shift to_origin(const Input& input, Centre centre = Centre::mean);
 
 /// Moves what has a place, in inputs and labels: positions, elements of Lie groups, vectors of role `point`,
 /// multivectors. What moves becomes float64; everything else stays the same tensor. For models that are exact under

@@ -167,6 +167,16 @@ bool exact_under_translations(const Model& model) {
   });
 }
 
+Centre centre_of(const Model& model) {
+  if (!exact_under_translations(model)) {
+    return Centre::none;
+  }
+  const std::vector<Claim> claims = model.symmetry().exact;
+  const bool unordered = std::any_of(claims.begin(), claims.end(),
+                                     [](const Claim& claim) { return claim.of == Claim::Of::permutations; });
+  return unordered || model.carrier() != Carrier::poses ? Centre::mean : Centre::first;
+}
+
 std::string note_on_places(const Model& model) {
   if (!has_places(model.interface) || exact_under_translations(model)) {
     return "";

@@ -7,6 +7,7 @@
 
 #include "weyl/algebra/finite/finite_group.h"
 #include "weyl/carriers/batch.h"
+#include "weyl/carriers/origin.h"
 #include "weyl/carriers/quantity.h"
 #include "weyl/core/setting.h"
 #include "weyl/core/tensor_file.h"
@@ -99,6 +100,9 @@ class Model : public Module {
   /// What to know of it on inputs of `typical_nodes` beside its cost, a line each, as how many tokens a grid becomes. `info`
   /// of a config prints them, and `train` when it starts.
   virtual std::vector<std::string> facts() const { return {}; }
+  /// Where the memory of this input grows with the squares of its graphs' nodes and the largest is large: a sentence that says so,
+  /// with the bytes. Empty: it does not.
+  virtual std::string memory_note(const Input& /*input*/) const { return {}; }
   /// How sharply the tokens of a grid attend: at each cell the largest weight in the softmax of the token that stands over it,
   /// NaN where none does. (B, heads, cells along each axis) on the CPU, a tensor for each layer with attention in their order.
   /// Empty: the model has no attention over grids.
@@ -160,6 +164,10 @@ void note_objects(Model& model, const Input& input);
 /// move along: the model is exact under translations or, for poses, left motions. Callers then move its inputs near the
 /// origin (carriers/origin.h) before they are rounded to its dtype.
 bool exact_under_translations(const Model& model);
+
+/// By what callers move them there: nothing for other models, the first token for models of poses that are not exact under
+/// permutations, as those that look back alone, else the mean.
+Centre centre_of(const Model& model);
 
 /// What users must know of a model that is not exact under translations, a sentence. Empty for other models, and where
 /// nothing has a place.

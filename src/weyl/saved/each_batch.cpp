@@ -47,7 +47,7 @@ int64_t each_batch(const Model& model, std::shared_ptr<const Dataset> data, cons
   loading.shuffle = false;
   loading.ahead = options.ahead;
   const bool as_read = form == Form::as_read && model.carrier() != Carrier::grid;
-  loading.centre = !as_read && exact_under_translations(model);
+  loading.centre = as_read ? Centre::none : centre_of(model);
   loading.dtype = as_read ? at::kDouble : model.dtype();
   loading.device = form == Form::ready ? model.device() : at::Device(at::kCPU);
   const Schema schema = data->schema();

@@ -73,7 +73,7 @@ Predictor::Predictor(SavedModel saved, const PredictorOptions& options)
     p.tensor.requires_grad_(false);
   }
   set_outputs();
-  centres_ = exact_under_translations(model());
+  centre_ = centre_of(model());
   note_on_places_ = note_on_places(model());
 }
 
@@ -132,11 +132,11 @@ std::string Predictor::data_warning(const Input& input) const {
   const bool rounds = !note_on_places_.empty() && model().dtype() == at::kFloat;
   const Shift shift = rounds ? to_origin(input) : Shift{};
   if (shift.none()) {
-    return "";
+    return model().memory_note(input);
   }
   const Tensor extents = at::index_select(shift.extents, 0, graphs_of(input).index.to(at::kCPU));  // (N)
   const bool far = shift.nodes.abs().amax(1).gt(kFar * extents).any().item<bool>();
-  return far ? note_on_places_ : "";
+  return far ? note_on_places_ : model().memory_note(input);
 }
 
 std::vector<Quantity> Predictor::own_outputs(const Asked& asked) const {
@@ -204,11 +204,11 @@ Named Predictor::alone(const Input& input, const Named& labels, const Asked& ask
 }
 
 Shift Predictor::shift_of(const Input& input) const {
-  if (!centres_) {
+  if (centre_ == Centre::none) {
     return {};
   }
   require_input(input, interface(), Undeclared::ignored, "model input: ");
-  return to_origin(input);
+  return to_origin(input, centre_);
 }
 
 Input Predictor::placed(const Input& input, const Shift& shift, at::Device device) const {

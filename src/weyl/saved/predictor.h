@@ -128,8 +128,8 @@ class Predictor {
   std::vector<Quantity> own_outputs_, outputs_;  // of this model alone, and of all models together
   std::vector<Predictor> others_;
   std::vector<std::string> names_of_others_;
-  bool centres_ = false;        // the model is exact under translations: samples are brought near the origin
-  std::string note_on_places_;  // else, what is lost by that
+  Centre centre_ = Centre::none;  // how samples are brought near the origin (centre_of)
+  std::string note_on_places_;    // else, what is lost by that
 };
 
 }  // namespace weyl

@@ -66,8 +66,35 @@ TEST(LieCounts, FollowTheClosedForm) {
   }
 }
 
+// The score alone, of L layers and H heads: 2 numbers a head; E (E + 1) / 2.
+TEST(LieCounts, OfTheOtherMetrics) {
+  for (const LieGroup group : {LieGroup::so2, LieGroup::se2, LieGroup::se3, LieGroup::aff2, LieGroup::aff3}) {
+    const int64_t E = degrees_of_freedom(group), K = static_cast<int64_t>(blocks_of(group).size());
+    Options options;
+    const int64_t others = model(group, Variant::G, options)->parameter_count() - 12 * (K + 1);
+    options.metric = Metric::isotropic;
+    EXPECT_EQ(score_of(*model(group, Variant::G, options)), 12 * 2) << name_of(group);
+    options.metric = Metric::full;
+    EXPECT_EQ(score_of(*model(group, Variant::G, options)), 12 * E * (E + 1) / 2) << name_of(group);
+    EXPECT_EQ(model(group, Variant::G, options)->parameter_count(), others + 12 * E * (E + 1) / 2);
+  }
+}
+
 TEST(LieCounts, OptionsThatCannotBeAreRefused) {
   Options options;
+  options.metric = Metric::full;
+  options.chart = ChartPolicy::frobenius;
+  EXPECT_THROW(model(LieGroup::se2, Variant::G, options), ConfigError);
+  options = {};
+  options.directed = true;
+  EXPECT_THROW(model(LieGroup::se2, Variant::C, options), ConfigError);
+  options = {};
+  options.order = Order::causal;
+  EXPECT_THROW(model(LieGroup::se2, Variant::A, options), ConfigError);
+  options = {};
+  options.neighbours = 1;
+  EXPECT_THROW(model(LieGroup::se2, Variant::A, options), ConfigError);
+  options = {};
   options.heads = 5;
   EXPECT_THROW(model(LieGroup::se2, Variant::G, options), ConfigError);
   options.heads = 4;

@@ -132,17 +132,19 @@ TEST(Lie, EqualsThePapersEquationsWithValuesOfEveryPair) {
 
 TEST(Lie, ScoresStartAsMinusTheSquaredNorm) {
   const BuildOn wide(at::kCPU, at::kDouble);
-  NormScore score(3, 4, 2);
+  Options options;
+  options.blocks = 3;
+  NormScore score(options, LieGroup::se2);
   EXPECT_TRUE(at::equal(score.layers()[1].ratios.detach(), at::ones({4, 2}, at::kDouble)));
   const Tensor squares = sine({6, 2}).square();
-  const Pairs pairs{.squares = squares};
+  const Part pairs{.pairs = Pairs{.squares = squares}};
   EXPECT_LT((score.layers()[2](pairs).detach() + squares.sum(1, true)).abs().max().item<double>(), 1e-15);
 }
 
 // lambda, tau -> c lambda, c tau leaves the score as it is.
 TEST(Lie, WeightsAndTemperatureShareAScale) {
   const BuildOn wide(at::kCPU, at::kDouble);
-  NormScore score(1, 2, 3);
+  NormScore score(small(Variant::G), LieGroup::aff2);
   apply_weight_rule(score, 0.5);
   const Tensor before = score.layers()[0].ratios.detach().clone();
   const at::NoGradGuard quiet;

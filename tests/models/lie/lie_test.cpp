@@ -11,6 +11,7 @@
 #include "tests/models/lie/models.h"
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/core/check.h"
+#include "weyl/core/worst_of.h"
 #include "weyl/ops/lie/elements.h"
 
 namespace weyl::lie {
@@ -119,6 +120,286 @@ TEST(Lie, LengthScaleIsAUnitOfLength) {
       for (const Claim& claim : b->symmetry().exact) {
         EXPECT_LT(equivariance::claim_error(*b, claim, {poses, {}}, schema_of(interface_of(group))), 1e-11);
       }
+    }
+  }
+}
+
+TEST(LieEquivariance, OfEveryMetric) {
+  for (const LieGroup group : lie_groups) {
+    for (const Metric metric : {Metric::isotropic, Metric::full}) {
+      const auto interface = interface_of(group);
+      Options options = small(Variant::G);
+      options.metric = metric;
+      const auto model = make(options, interface);
+      SCOPED_TRACE(std::string(name_of(group)) + " " +
+                   std::string(names_of(metric)[static_cast<size_t>(metric)]));
+      equivariance::expect_claims_hold(*model, {tokens(group), {}}, schema_of(interface));
+    }
+  }
+}
+
+/// Variants of what tells the directions of a pair apart.
+std::vector<Options> with_directions() {
+  std::vector<Options> all;
+  for (const Order order : {Order::none, Order::bias, Order::causal}) {
+    Options options = small(Variant::G);
+    options.directed = true;
+    options.order = order;
+    all.push_back(options);
+    options.metric = Metric::full;
+    all.push_back(options);
+    options.metric = Metric::blocks;
+    options.directed = false;
+    if (order != Order::none) {
+      all.push_back(options);
+      options.variant = Variant::C;
+      all.push_back(options);
+    }
+  }
+  return all;
+}
+
+std::string text_of(const Options& o) {
+  return std::string(names_of(o.variant)[static_cast<size_t>(o.variant)]) + " metric " +
+         std::string(names_of(o.metric)[static_cast<size_t>(o.metric)]) + (o.directed ? " directed" : "") +
+         " order " + std::string(names_of(o.order)[static_cast<size_t>(o.order)]);
+}
+
+// Order is claimed by those alone that do not read it, and the others do not have it.
+TEST(LieEquivariance, OfDirectedScoresAndOrder) {
+  for (const LieGroup group : {LieGroup::se2, LieGroup::so3, LieGroup::aff2}) {
+    for (const Options& options : with_directions()) {
+      SCOPED_TRACE(std::string(name_of(group)) + " " + text_of(options));
+      const auto interface = interface_of(group);
+      const auto model = make(options, interface);
+      const Claim permutations{Claim::Of::permutations, "permutations", nullptr};
+      const Batch batch{tokens(group), {}};
+      const bool unordered = options.order == Order::none;
+      EXPECT_EQ(model->symmetry().exact.size(), unordered ? 2u : 1u);
+      if (!unordered) {
+        EXPECT_GT(equivariance::claim_error(*model, permutations, batch, schema_of(interface)), 1e-6);
+      }
+      equivariance::expect_claims_hold(*model, batch, schema_of(interface));
+    }
+  }
+}
+
+// Forward, in float32, to the bit: in batches, for short samples and for those that stream.
+TEST(Lie, UnderACausalMaskALaterTokenChangesNothingBeforeIt) {
+  const auto group = LieGroup::se2;
+  for (const Options& given : with_directions()) {
+    for (const int64_t count : {int64_t{9}, int64_t{150}}) {
+      Options options = given;
+      options.move_tokens = true;
+      SCOPED_TRACE(text_of(options) + " tokens " + std::to_string(count));
+      const auto model = make(options, interface_of(group));
+      model->to(at::kFloat);
+      const int64_t kept = count - 2;
+      Poses poses;
+      poses.group = group;
+      poses.graphs = Segments::of_sizes(std::vector<int64_t>{3, count, 4});
+      poses.elements = exponentials(group, 0.5 * sine({count + 7, 3}, 2)).to(at::kFloat);
+      const auto first = [&] {
+        Named outputs = (*model)(poses);
+        for (auto& [name, y] : outputs) {
+          y = y.detach().slice(0, 0, 3 + kept).clone();
+        }
+        return outputs;
+      };
+      const at::NoGradGuard quiet;
+      const Named before = first();
+      poses.elements = poses.elements.clone();
+      poses.elements.slice(0, 3 + kept, 3 + count)
+          .copy_(exponentials(group, sine({2, 3}, 5) * 3).to(at::kFloat));
+      const Named after = first();
+      for (const auto& [name, y] : before) {
+        const bool same = at::equal(after.at(name), y);
+        EXPECT_EQ(same, options.order == Order::causal) << name;
+      }
+    }
+  }
+}
+
+// Numbers that start at zero: until they have learned, the model is the one without them.
+TEST(Lie, DirectionsStartAtNothing) {
+  const BuildOn wide(at::kCPU, at::kDouble);
+  for (const bool with : {false, true}) {
+    Options options;
+    options.directed = with;
+    options.order = with ? Order::bias : Order::none;
+    const NormScore score(options, LieGroup::se2);
+    EXPECT_EQ(score.parameter_count(), 3 * 4 * (2 + 1 + (with ? 3 + 2 : 0)));
+    const LayerScore layer = score.layers()[0];
+    EXPECT_EQ(layer.linear.defined(), with);
+    if (with) {
+      EXPECT_EQ(layer.linear.abs().max().item<double>(), 0);
+    }
+  }
+  // <u, w_ij> is odd: a pair's two scores differ by twice that.
+  Options options = small(Variant::G);
+  options.directed = true;
+  NormScore score(options, LieGroup::se2);
+  apply_weight_rule(score, 0.4);
+  const Poses poses = tokens(LieGroup::se2, 1, 4);
+  const Relations relations =
+      relate({LieGroup::se2}, compact_elements(poses.elements, LieGroup::se2), poses.graphs, at::kDouble);
+  const Part& part = relations.parts.at(0);
+  const LayerScore layer = score.layers()[1];
+  LayerScore symmetric = layer;
+  symmetric.linear = Tensor();
+  const Tensor s = (layer(part) - symmetric(part)).view({4, 4, 2});
+  EXPECT_LT((s + s.transpose(0, 1)).abs().max().item<double>(), 1e-12);
+  EXPECT_GT(s.abs().max().item<double>(), 1e-3);
+}
+
+// All tokens within the radius: the same model; within a small one, tokens far away do not matter.
+TEST(Lie, NeighboursWithinALargeRadiusAreAllTokens) {
+  for (const LieGroup group : {LieGroup::se2, LieGroup::so3, LieGroup::aff2}) {
+    for (Options options : with_directions()) {
+      for (const int64_t count : {int64_t{6}, int64_t{140}}) {
+        SCOPED_TRACE(std::string(name_of(group)) + " " + text_of(options) + " tokens " +
+                     std::to_string(count));
+        Poses poses;
+        poses.group = group;
+        poses.graphs = Segments::of_sizes(std::vector<int64_t>{count, 2});
+        poses.elements = exponentials(group, 0.5 * sine({count + 2, degrees_of_freedom(group)}, 2));
+        const auto with = [&](double radius) {
+          options.neighbours = radius;
+          return (*make(options, interface_of(group)))(poses);
+        };
+        const Named all = with(0), within = with(100), near = with(0.6);
+        double apart = 0;
+        for (const auto& [name, y] : all) {
+          EXPECT_LT((within.at(name) - y).abs().max().item<double>(), 1e-9) << name;
+          apart = worst_of(apart, (near.at(name) - y).abs().max().item<double>());
+        }
+        EXPECT_GT(apart, 1e-6);
+      }
+    }
+  }
+}
+
+TEST(LieEquivariance, OfNeighbours) {
+  for (const LieGroup group : lie_groups) {
+    const auto interface = interface_of(group);
+    Options options = small(Variant::G);
+    options.neighbours = 1.5;
+    const auto model = make(options, interface);
+    SCOPED_TRACE(name_of(group));
+    equivariance::expect_claims_hold(*model, {tokens(group, 2, 12), {}}, schema_of(interface));
+  }
+}
+
+TEST(Lie, SaysWhatPairsTakeWhereTheyAreStored) {
+  const auto group = LieGroup::se3;
+  Interface interface = interface_of(group);
+  const auto note = [&](const Options& options, int64_t count, bool training = false) {
+    const auto model = make(options, interface);
+    model->train(training);
+    Poses poses;
+    poses.group = group;
+    poses.graphs = Segments::of_sizes(std::vector<int64_t>{2, count});
+    return model->memory_note(poses);
+  };
+  Options c = small(Variant::C), full = small(Variant::G), polar = small(Variant::G);
+  full.metric = Metric::full;
+  polar.chart = ChartPolicy::polar;
+  polar.move_tokens = true;
+  EXPECT_EQ(note(small(Variant::G), 5000), "");
+  EXPECT_EQ(note(small(Variant::A), 5000), "");
+  EXPECT_EQ(note(c, 128), "");
+  // 10^6 pairs of (6 + 2) numbers of 8 bytes and (6 + 2) of 8.
+  EXPECT_EQ(note(c, 1000),
+            "model.lie: the scores of variant = \"C\" are made of all pairs of tokens in memory: at "
+            "least 128 MB for a sample of 1000 tokens");
+  EXPECT_NE(note(full, 1000).find("metric = \"full\""), std::string::npos);
+  EXPECT_EQ(note(polar, 1000), "");
+  EXPECT_NE(note(polar, 1000, true).find("gradients by tokens that move"), std::string::npos);
+  EXPECT_TRUE(make(c, interface)->warnings("").empty());
+  interface.typical_nodes = 1000;
+  EXPECT_EQ(make(c, interface)->warnings("").size(), 1u);
+  EXPECT_EQ(make(polar, interface)->warnings("").size(), 1u);
+  EXPECT_TRUE(make(small(Variant::G), interface)->warnings("").empty());
+  c.neighbours = 1;  // found by cells, and not so in SO(3)
+  EXPECT_TRUE(make(c, interface)->warnings("").empty());
+  interface.group = LieGroup::so3;
+  interface.outputs = interface_of(LieGroup::so3).outputs;
+  EXPECT_EQ(make(c, interface)->warnings("").size(), 1u);
+}
+
+/// Gives the parameter `name` of a model the values of f(its shape).
+template <class F>
+void set(const Transformer& model, const std::string& name, const F& f) {
+  const at::NoGradGuard quiet;
+  int64_t found = 0;
+  for (const auto& p : model.parameters()) {
+    if (p.name == name) {
+      p.tensor.copy_(f(p.tensor));
+      ++found;
+    }
+  }
+  ASSERT_EQ(found, 1) << name;
+}
+
+// The same function: one lambda, or equal ones for all blocks; a matrix, diagonal, with the block's ratio on each of its
+// coordinates. Of graphs whose pairs are stored and, of the first two, of one that streams.
+TEST(Lie, MetricsAgreeWhereTheyAreTheSame) {
+  for (const LieGroup group : lie_groups) {
+    SCOPED_TRACE(name_of(group));
+    const auto interface = interface_of(group);
+    Options options = small(Variant::G);
+    const auto blocks = make(options, interface);
+    options.metric = Metric::isotropic;
+    const auto isotropic = make(options, interface);
+    options.metric = Metric::full;
+    const auto full = make(options, interface);
+    for (const auto& p : blocks->parameters()) {
+      for (const auto& other : {isotropic, full}) {
+        if (!p.name.starts_with("score.")) {
+          set(*other, p.name, [&](const Tensor&) { return p.tensor; });
+        }
+      }
+    }
+    const Poses poses = tokens(group);
+    // A diagonal factor for the block weights as they are, which differ.
+    const int64_t E = degrees_of_freedom(group), K = static_cast<int64_t>(blocks_of(group).size());
+    Tensor raw = at::zeros({2, 2, E * (E + 1) / 2}, at::kDouble);
+    Tensor weight, temperature;
+    for (const auto& p : blocks->parameters()) {
+      weight = p.name == "score.weight" ? p.tensor.detach().clone() : weight;
+      temperature = p.name == "score.temperature" ? p.tensor.detach().clone() : temperature;
+    }
+    const Tensor ratios =
+        (at::softplus(weight) + 1e-3) / (at::softplus(temperature) + 1e-3).unsqueeze(2);  // (L, H, K)
+    for (int64_t k = 0; k < K; ++k) {
+      const LieBlock& block = blocks_of(group)[static_cast<size_t>(k)];
+      for (int64_t r = block.begin; r < block.begin + block.size; ++r) {
+        raw.select(2, r * (r + 1) / 2 + r).copy_(ratios.select(2, k).sqrt().log());
+      }
+    }
+    set(*full, "score.factor", [&](const Tensor&) { return raw; });
+    const auto apart = [](const Named& a, const Named& b) {
+      double most = 0;
+      for (const auto& [name, y] : a) {
+        most = worst_of(most, (y - b.at(name)).abs().max().item<double>());
+      }
+      return most;
+    };
+    EXPECT_LT(apart((*blocks)(poses), (*full)(poses)), 1e-12);
+    // Control: what lies below the diagonal matters.
+    set(*full, "score.factor", [&](const Tensor&) { return raw + 0.3; });
+    EXPECT_GT(apart((*blocks)(poses), (*full)(poses)), 1e-6);
+
+    for (const int64_t count : {int64_t{5}, int64_t{140}}) {
+      const Poses some = tokens(group, 1, count);
+      set(*isotropic, "score.weight", [&](const Tensor& x) { return at::full_like(x, 0.7); });
+      set(*isotropic, "score.temperature", [&](const Tensor&) { return temperature; });
+      if (K > 1) {
+        EXPECT_GT(apart((*blocks)(some), (*isotropic)(some)), 1e-6) << count;
+      }
+      set(*blocks, "score.weight", [&](const Tensor& x) { return at::full_like(x, 0.7); });
+      EXPECT_LT(apart((*blocks)(some), (*isotropic)(some)), 1e-12) << count;
+      set(*blocks, "score.weight", [&](const Tensor&) { return weight; });
     }
   }
 }
@@ -241,13 +522,12 @@ TEST(Lie, StreamingEqualsStoredPairs) {
   const auto group = LieGroup::se3;
   const BuildOn wide(at::kCPU, at::kDouble);
   Block block(small(Variant::G), degrees_of_freedom(group));
-  NormScore score(1, 2, 2);
+  NormScore score(small(Variant::G), group);
   LayerNorm next(8);
   apply_weight_rule(block, 0.4);
   const Poses poses = tokens(group);
   const auto scores = score.layers();
-  Relations relations = relate(group, compact_elements(poses.elements, group), poses.graphs,
-                               ChartPolicy::mask, true, at::kDouble);
+  Relations relations = relate({group}, compact_elements(poses.elements, group), poses.graphs, at::kDouble);
   ASSERT_EQ(relations.parts.size(), 1u);
   ASSERT_TRUE(relations.parts[0].pairs.has_value());
   const Tensor h = sine({10, 8});
@@ -258,12 +538,11 @@ TEST(Lie, StreamingEqualsStoredPairs) {
   EXPECT_LT((stored - streamed).abs().max().item<double>(), 1e-12);
   const Segments large = Segments::of_sizes(std::vector<int64_t>{400});
   const Tensor line = exponentials(group, sine({400, 6}));
-  EXPECT_FALSE(relate(group, compact_elements(line, group), large, ChartPolicy::mask, true, at::kDouble)
-                   .parts.at(0)
-                   .pairs);
-  EXPECT_TRUE(relate(group, compact_elements(line, group), large, ChartPolicy::mask, false, at::kDouble)
-                  .parts.at(0)
-                  .pairs);
+  EXPECT_FALSE(relate({group}, compact_elements(line, group), large, at::kDouble).parts.at(0).pairs);
+  EXPECT_TRUE(
+      relate({.group = group, .reads = Reads::coordinates}, compact_elements(line, group), large, at::kDouble)
+          .parts.at(0)
+          .pairs);
 }
 
 /// Results of attention inside graphs of these sizes, in float32, and gradients by values and elements: rows of the
@@ -271,12 +550,12 @@ TEST(Lie, StreamingEqualsStoredPairs) {
 std::vector<Tensor> attended(LieGroup group, const Tensor& all, const Tensor& values, const Tensor& rows,
                              const std::vector<int64_t>& sizes) {
   const BuildOn narrow(at::kCPU, at::kFloat);
-  NormScore score(1, 2, static_cast<int64_t>(blocks_of(group).size()));
+  NormScore score(small(Variant::G), group);
   apply_weight_rule(score, 0.4);
   const Tensor elements = all.index_select(0, rows).detach().requires_grad_(),
                v = values.index_select(0, rows).detach().requires_grad_();
   const Segments graphs = Segments::of_sizes(sizes);
-  const Relations relations = relate(group, elements, graphs, ChartPolicy::mask, true, at::kFloat);
+  const Relations relations = relate({group}, elements, graphs, at::kFloat);
   const Attention y = score.layers()[0].attend(relations, v, graphs);
   // Each token's own weight in the sum, wherever it stands.
   const Tensor own = (rows.to(at::kFloat) * 1.7).sin().view({-1, 1, 1});
@@ -377,51 +656,77 @@ TEST(Lie, AGraphOfOneTokenAndARowWithoutPairs) {
 }
 
 // The gradient by all parameters, along one direction, against a finite difference.
+void expect_gradients(const Options& options, LieGroup group) {
+  const auto model = make(options, interface_of(group));
+  const Poses poses = tokens(group, 2, 4);
+  const auto value = [&] {
+    const Named out = (*model)(poses);
+    Tensor sum = at::zeros({}, at::kDouble);
+    for (const auto& [name, y] : out) {
+      sum = sum + (y * sine(y.sizes().vec(), 1)).sum();
+    }
+    return sum;
+  };
+  value().backward();
+  double expected = 0;
+  std::vector<Tensor> directions;
+  for (const auto& p : model->parameters()) {
+    directions.push_back(sine(p.tensor.sizes().vec(), 2, 1.1));
+    ASSERT_TRUE(p.tensor.grad().defined()) << p.name;
+    expected += (p.tensor.grad() * directions.back()).sum().item<double>();
+  }
+  const at::NoGradGuard quiet;
+  const auto shifted = [&](double by) {
+    size_t i = 0;
+    for (const auto& p : model->parameters()) {
+      p.tensor.add_(directions[i++], by);
+    }
+    return value().item<double>();
+  };
+  const double step = 1e-6, up = shifted(step), down = shifted(-2 * step);
+  EXPECT_NEAR(expected, (up - down) / (2 * step), 1e-5 * std::abs(expected) + 1e-6) << name_of(group);
+}
+
 TEST(Lie, GradientsByParameters) {
   for (const LieGroup group : {LieGroup::se2, LieGroup::aff3}) {
     for (const bool move : {false, true}) {
       Options options = small(move ? Variant::C : Variant::G);
       options.move_tokens = move;
-      const auto model = make(options, interface_of(group));
-      const Poses poses = tokens(group, 2, 4);
-      const auto value = [&] {
-        const Named out = (*model)(poses);
-        Tensor sum = at::zeros({}, at::kDouble);
-        for (const auto& [name, y] : out) {
-          sum = sum + (y * sine(y.sizes().vec(), 1)).sum();
-        }
-        return sum;
-      };
-      value().backward();
-      double expected = 0;
-      std::vector<Tensor> directions;
-      for (const auto& p : model->parameters()) {
-        directions.push_back(sine(p.tensor.sizes().vec(), 2, 1.1));
-        ASSERT_TRUE(p.tensor.grad().defined()) << p.name;
-        expected += (p.tensor.grad() * directions.back()).sum().item<double>();
-      }
-      const at::NoGradGuard quiet;
-      const auto shifted = [&](double by) {
-        size_t i = 0;
-        for (const auto& p : model->parameters()) {
-          p.tensor.add_(directions[i++], by);
-        }
-        return value().item<double>();
-      };
-      const double step = 1e-6, up = shifted(step), down = shifted(-2 * step);
-      EXPECT_NEAR(expected, (up - down) / (2 * step), 1e-5 * std::abs(expected) + 1e-6) << name_of(group);
+      expect_gradients(options, group);
+    }
+    for (const Metric metric : {Metric::isotropic, Metric::full}) {
+      Options options = small(Variant::G);
+      options.metric = metric;
+      options.move_tokens = true;
+      expect_gradients(options, group);
+    }
+    for (const Order order : {Order::bias, Order::causal}) {
+      Options options = small(Variant::G);
+      options.neighbours = order == Order::bias ? 5 : 0;
+      options.directed = true;
+      options.order = order;
+      options.move_tokens = true;
+      expect_gradients(options, group);
     }
   }
 }
 
 // Tokens at equal steps, and steep weights: a token's two neighbours score -6000 each, and which of them is a little
 // nearer shows only beyond the digits of -6000. Stored pairs (7 tokens) and the streaming kernel (150) alike.
-void expect_neighbours_decided(int64_t count) {
+void expect_neighbours_decided(int64_t count, Metric metric = Metric::blocks) {
   const LieGroup group = LieGroup::se2;
-  auto model = make(small(Variant::G), interface_of(group));
+  Options options = small(Variant::G);
+  options.metric = metric;
+  auto model = make(options, interface_of(group));
   for (const auto& p : model->parameters()) {
     if (p.name == "score.weight") {
       p.tensor.detach().fill_(1000);
+    }
+    if (p.name == "score.factor") {
+      p.tensor.detach().mul_(0.1);
+      for (const int64_t diagonal : {0, 2, 5}) {
+        p.tensor.detach().select(2, diagonal).fill_(std::log(1460.0) / 2);
+      }
     }
   }
   Poses poses = tokens(group, 1, count);
@@ -444,9 +749,11 @@ void expect_neighbours_decided(int64_t count) {
 
 TEST(Lie, WhatDecidesBetweenNeighboursSurvivesFloat32) {
   expect_neighbours_decided(7);
+  expect_neighbours_decided(7, Metric::full);
 }
 TEST(Lie, WhatDecidesBetweenNeighboursSurvivesFloat32OfManyTokens) {
   expect_neighbours_decided(150);
+  expect_neighbours_decided(150, Metric::full);
 }
 
 }  // namespace lie_test

@@ -22,6 +22,8 @@ struct Case {
   LieGroup group;
   Segments graphs;
   Tensor elements, values, weights;  // float64
+  Tensor linear;                     // float64, undefined: none
+  bool causal = false;
 
   Case(LieGroup g, std::vector<int64_t> sizes, double scale, int64_t heads = 3, int64_t width = 5)
       : group(g), graphs(Segments::of_sizes(sizes)) {
@@ -31,15 +33,24 @@ struct Case {
     weights = normal_rows("weights", heads, blocks, 0.4).exp();
   }
   Attention run(const Tensors& x, ChartPolicy policy = ChartPolicy::mask) const {
-    return attention(x[0], x[1], x[2], graphs, group, policy);
+    const Tensor straight = x.size() > 3 ? x[3] : linear.defined() ? linear.to(x[1].scalar_type()) : Tensor();
+    return attention(x[0], x[1], x[2], graphs, group, policy, {straight, causal});
+  }
+  /// With numbers for all that may be linear.
+  Case& directed() {
+    linear = normal_rows("linear", values.size(1), degrees_of_freedom(group) + 2, 0.3);
+    return *this;
   }
   Attention run(ChartPolicy policy = ChartPolicy::mask) const {
     return run({elements, values, weights}, policy);
   }
-  /// {mixed, coordinates, outside, gradients by elements (when wanted), values, weights}
+  /// {mixed, coordinates, outside, gradients by elements (when wanted), values, weights, linear (where defined)}
   Tensors all(at::ScalarType type, ChartPolicy policy, bool by_elements) const {
-    Tensors x, wanted;
-    for (const Tensor& t : {elements, values, weights}) {
+    Tensors x, wanted, given{elements, values, weights};
+    if (linear.defined()) {
+      given.push_back(linear);
+    }
+    for (const Tensor& t : given) {
       x.push_back(t.to(type).detach().requires_grad_(wanted.size() > 0 || x.size() > 0 || by_elements));
       if (x.back().requires_grad()) {
         wanted.push_back(x.back());
@@ -120,6 +131,195 @@ TEST(LieAttention, StreamingEqualsTheListOfPairs) {
       }
     }
   }
+}
+
+// Scores that differ in the two directions of a pair, and tokens that see those before them: the kernel, the list of pairs,
+// and plain loops.
+TEST(LieAttention, DirectionsEqualTheListOfPairs) {
+  for (const LieGroup group : lie_groups) {
+    for (const bool causal : {false, true}) {
+      for (const ChartPolicy policy : {ChartPolicy::mask, ChartPolicy::frobenius}) {
+        for (const std::vector<int64_t>& sizes : {std::vector<int64_t>{0, 1, 2, 7, 70, 3}, {200}}) {
+          if (sizes.size() == 1 && group != LieGroup::se2) {
+            continue;
+          }
+          Case c(group, sizes, is_rigid(group) ? 0.5 : 0.3);
+          c.causal = causal;
+          const bool by_elements = policy == ChartPolicy::mask;
+          for (const bool linear : {false, true}) {
+            SCOPED_TRACE(testing::Message() << name_of(group) << " causal " << causal << " linear " << linear
+                                            << " policy " << static_cast<int>(policy));
+            if (linear) {
+              c.directed();
+            }
+            for (const auto type : {at::kDouble, at::kFloat}) {
+              const Tensors kernel = c.all(type, policy, by_elements);
+              ASSERT_EQ(kernel.size(), 5u + linear + by_elements);
+              const UseReferences scope;
+              expect_same(kernel, c.all(type, policy, by_elements), type == at::kFloat ? 6e-4 : 1e-10);
+            }
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(LieAttention, DirectionsEqualPlainLoops) {
+  for (const bool causal : {false, true}) {
+    Case c(LieGroup::se3, {4, 1, 9}, 0.5);
+    c.causal = causal;
+    c.directed();
+    const Attention y = c.run();
+    const Tensor w = to_orthonormal(pair_logs(c.elements, c.graphs, c.group).w, c.group);
+    const auto number = [](const Tensor& x) { return x.item<double>(); };
+    int64_t pair = 0;
+    for (int64_t s = 0; s < c.graphs.count(); ++s) {
+      const int64_t n = c.graphs.size(s), begin = c.graphs.offsets[s];
+      for (int64_t i = 0; i < n; ++i, pair += n) {
+        for (int64_t h = 0; h < c.values.size(1); ++h) {
+          Tensor mixed = at::zeros({c.values.size(2)}, at::kDouble);
+          double total = 0;
+          for (int64_t j = 0; j < (causal ? i : n); ++j) {
+            const Tensor at = w[pair + j], u = c.linear[h];
+            const double score = -number(c.weights[h][0] * at.slice(0, 0, 3).square().sum()) -
+                                 number(c.weights[h][1] * at.slice(0, 3, 6).square().sum()) +
+                                 number((u.slice(0, 0, 6) * at).sum()) +
+                                 number(u[6]) * static_cast<double>(j - i) +
+                                 number(u[7]) * std::abs(static_cast<double>(j - i));
+            total += j == i ? 0 : std::exp(score);
+            mixed += j == i ? 0 * c.values[begin + j][h] : std::exp(score) * c.values[begin + j][h];
+          }
+          EXPECT_LE(largest(y.mixed[begin + i][h] - mixed / (total > 0 ? total : 1)), 1e-11) << causal << i;
+        }
+      }
+    }
+  }
+}
+
+// To the bit, in float32, over several tiles and blocks of rows, on any number of threads.
+TEST(LieAttention, WhatIsLaterChangesNothingBefore) {
+  for (const LieGroup group : {LieGroup::se2, LieGroup::aff2}) {
+    for (const int64_t kept : {1, 63, 64, 65, 130}) {
+      Case c(group, {150, 3}, 0.3);
+      c.directed();
+      const auto first = [&](bool causal) {
+        c.causal = causal;
+        const Attention y = c.run({c.elements, c.values.to(at::kFloat), c.weights.to(at::kFloat)});
+        return at::cat({y.mixed.flatten(1), y.coordinates.flatten(1), y.outside.to(at::kFloat).unsqueeze(1)},
+                       1)
+            .slice(0, 0, kept)
+            .clone();
+      };
+      const Tensor before = first(true), seeing = first(false);
+      c.elements = c.elements.clone();
+      c.elements.slice(0, kept, 150).copy_(random_elements(group, 150 - kept, 0.7, "others"));
+      c.values = c.values.clone();
+      c.values.slice(0, kept, 150).mul_(-3);
+      EXPECT_TRUE(at::equal(first(true), before)) << name_of(group) << kept;
+      EXPECT_GT(largest(first(false) - seeing), 1e-3);  // control
+      const int threads = at::get_num_threads();
+      at::set_num_threads(3);
+      EXPECT_TRUE(at::equal(first(true), before)) << name_of(group) << kept;
+      at::set_num_threads(threads);
+    }
+  }
+}
+
+/// Rows of all pairs with |w| below a radius.
+Tensor rows_near(const Pairs& all, double radius) {
+  return at::logical_and(all.present, all.squares.sum(1) < radius * radius).nonzero().squeeze(1);
+}
+
+// The neighbours, whether a list of cells finds them or a search of all pairs: those of all pairs that are as near, with the
+// same logarithms, in the same order, none of another graph.
+TEST(LieNeighbours, AreThePairsWithinTheRadius) {
+  for (const LieGroup group : lie_groups) {
+    for (const ChartPolicy policy : policies) {
+      for (const bool causal : {false, true}) {
+        SCOPED_TRACE(testing::Message()
+                     << name_of(group) << " policy " << static_cast<int>(policy) << causal);
+        const Case c(group, {60, 1, 0, 200}, is_rigid(group) ? 1.0 : 0.4);
+        const Pairs all = pairs_between(c.elements, c.graphs, group, policy, causal);
+        const Tensor lengths = all.squares.sum(1).sqrt().masked_select(all.present);
+        const double radius = at::quantile(lengths, 0.1).item<double>();
+        const Pairs near = pairs_near(c.elements, c.graphs, group, policy, radius, causal);
+        const Tensor rows = rows_near(all, radius);
+        const Edges every = all_pairs(c.graphs);
+        ASSERT_GT(rows.size(0), 100);
+        ASSERT_LT(rows.size(0), all.present.sum().item<int64_t>() / 2);
+        EXPECT_TRUE(at::equal(near.near->centre, every.centre.index_select(0, rows)));
+        EXPECT_TRUE(at::equal(near.near->neighbour, every.neighbour.index_select(0, rows)));
+        EXPECT_LE(largest(near.coordinates - all.coordinates.index_select(0, rows)), 1e-12);
+        EXPECT_LE(largest(near.squares - all.squares.index_select(0, rows)), 1e-12);
+        EXPECT_TRUE(near.present.all().item<bool>());
+      }
+    }
+  }
+}
+
+// Attention over neighbours is attention with all other pairs masked; 1,500 tokens are more than are taken at once.
+TEST(LieNeighbours, AttentionIsThatWithTheOthersMasked) {
+  for (const LieGroup group : {LieGroup::se2, LieGroup::aff2}) {
+    const bool many = group == LieGroup::se2;
+    Case c(group, many ? std::vector<int64_t>{1500, 3} : std::vector<int64_t>{70, 3}, many ? 2 : 0.3, 2, 3);
+    const double radius = 0.8;
+    const auto all = [&](bool listed) {
+      const Tensor elements = c.elements.detach().requires_grad_(),
+                   values = c.values.detach().requires_grad_(), weights = c.weights.detach().requires_grad_();
+      Pairs pairs = listed ? pairs_near(elements, c.graphs, group, ChartPolicy::mask, radius)
+                           : pairs_between(elements, c.graphs, group, ChartPolicy::mask);
+      if (!listed) {
+        pairs.present = at::logical_and(pairs.present, pairs.squares.detach().sum(1) < radius * radius);
+      }
+      const Attention y = attention(pairs, values, weights, c.graphs);
+      Tensors found{y.mixed.detach(), y.coordinates.detach()};
+      const Tensor sum = (y.mixed * gradients_detail::weights_like(y.mixed)).sum() +
+                         (y.coordinates * gradients_detail::weights_like(y.coordinates)).sum();
+      for (const Tensor& g : torch::autograd::grad({sum}, {elements, values, weights})) {
+        found.push_back(g);
+      }
+      return found;
+    };
+    expect_same(all(true), all(false), 1e-10);
+    EXPECT_GT(largest(all(true)[0] - c.run().mixed), 1e-3);  // control: the others matter
+  }
+}
+
+TEST(LieNeighbours, ErrorsAndCorners) {
+  const Case c(LieGroup::se3, {5}, 0.4, 1, 1);
+  for (const double radius : {0.0, -1.0, std::nan("")}) {
+    EXPECT_THROW(pairs_near(c.elements, c.graphs, c.group, ChartPolicy::mask, radius), ShapeError);
+  }
+  EXPECT_THROW(pairs_near(c.elements.slice(1, 0, 6), c.graphs, c.group, ChartPolicy::mask, 1), ShapeError);
+  const Case none(LieGroup::se3, {0}, 0.4, 1, 1);
+  EXPECT_EQ(pairs_near(none.elements, none.graphs, none.group, ChartPolicy::mask, 1).coordinates.size(0), 0);
+  // Nobody near: zeros, and finite gradients.
+  const Pairs alone = pairs_near(c.elements, c.graphs, c.group, ChartPolicy::mask, 1e-9);
+  EXPECT_EQ(alone.near->count(), 0);
+  const Tensor values = c.values.detach().requires_grad_();
+  const Attention y = attention(alone, values, c.weights, c.graphs);
+  EXPECT_EQ(largest(y.mixed), 0);
+  EXPECT_EQ(largest(torch::autograd::grad({y.mixed.sum() + y.coordinates.sum()}, {values})[0]), 0);
+  // A pair of affine maps without a logarithm is an error under `error`, near or not.
+  Case outside(LieGroup::aff2, {3}, 0.1);
+  outside.elements = outside.elements.clone();
+  outside.elements[1][0] = -1 * outside.elements[1][0];
+  outside.elements[1][2] = -1 * outside.elements[1][2];
+  EXPECT_THROW(pairs_near(outside.elements, outside.graphs, outside.group, ChartPolicy::error, 1),
+               ShapeError);
+  EXPECT_NO_THROW(pairs_near(outside.elements, outside.graphs, outside.group, ChartPolicy::mask, 1));
+}
+
+TEST(LieAttention, SecondDerivativesOfDirections) {
+  Case c(LieGroup::se2, {1, 2, 4}, 0.35, 2, 2);
+  c.causal = true;
+  c.directed();
+  const Expression f = [&](const Tensors& x) {
+    const Attention y = c.run(x);
+    return at::cat({y.mixed.flatten(), y.coordinates.flatten()});
+  };
+  expect_second_gradients(f, {c.elements, c.values, c.weights, c.linear}, {1e-5, 3e-5, 1e-6, 6});
 }
 
 TEST(LieAttention, StreamingEqualsTheListOfPairsOverManyTiles) {
@@ -457,6 +657,7 @@ TEST(LieAttention, WrongShapesAreRefused) {
   EXPECT_THROW(c.run({c.elements.slice(1, 0, 6), c.values, c.weights}), ShapeError);
   EXPECT_THROW(c.run({c.elements, c.values.slice(0, 0, 2), c.weights}), ShapeError);
   EXPECT_THROW(c.run({c.elements.to(at::kFloat), c.values, c.weights}), ShapeError);
+  EXPECT_THROW(c.run({c.elements, c.values, c.weights, at::zeros({3, 6}, at::kDouble)}), ShapeError);
 }
 
 }  // namespace attention_test

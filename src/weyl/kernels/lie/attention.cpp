@@ -38,8 +38,9 @@ void forward(const LieAttentionInput<T>& in, const LieAttentionOutput<T>& out, T
     for (int64_t k = 0; k < block * in.blocks; ++k) {
       s.least[k] = infinity<double>;
     }
-    for (int64_t j = at.begin; j < at.end; j += tile) {
-      const int64_t count = at.end - j < tile ? at.end - j : tile, wide = padded<T>(count);
+    const int64_t end = seen_end(in, at);
+    for (int64_t j = at.begin; j < end; j += tile) {
+      const int64_t count = end - j < tile ? end - j : tile, wide = padded<T>(count);
       geometry(in, at, j, count, s, out.outside);
       if (out.least) {
         lower_least(in, at, count, s);

@@ -9,7 +9,7 @@
 namespace weyl::kernels {
 
 /// Attention of tokens that are group elements (ops/lie/attention.h), a_ij = softmax over j of
-///   s_ij = -sum_b weights_hb squares_b(g_i^-1 g_j)   (elements given), or
+///   s_ij = -sum_b weights_hb squares_b(g_i^-1 g_j) + linear_h . (w_ij, j - i, |j - i|)   (elements given), or
 ///   s_ij = scores                                    (pairs given),
 /// in one pass over tiles of j. Coordinates are orthonormal. Rows are nodes of all graphs. Logarithms, squares and
 /// scores made of elements are float64 whatever T: scores are large and nearly equal where it matters, so they are
@@ -23,6 +23,8 @@ struct LieAttentionInput {
   LieElements<double> elements;  // of all N rows; planes null: pairs are given
   ChartPolicy policy = ChartPolicy::mask;
   const T* weights = nullptr;  // (heads, blocks)
+  const T* linear = nullptr;   // (heads, dof + 2); null: nothing of the kind
+  bool causal = false;         // tokens attend to those before them in their graph, and see no others
 
   int64_t pairs = 0;               // P
   const T* scores = nullptr;       // (heads, P)
@@ -53,12 +55,12 @@ struct LieAttention {
 };
 
 /// What is wanted of the gradient; null: not wanted. Added to: values (N, heads, width), weights (heads,
-/// blocks), left and right (dof, elements.stride): those by e of g exp(e) as first and as second of a pair.
+/// blocks), linear (heads, dof + 2), left and right (dof, elements.stride): those by e of g exp(e) as first and as second of a pair.
 /// Overwritten: scores (heads, P), pairs (dof, P).
 template <class T>
 struct LieAttentionGradients {
   T* values = nullptr;
-  double* weights = nullptr;
+  double *weights = nullptr, *linear = nullptr;
   double *left = nullptr, *right = nullptr;
   T *scores = nullptr, *pairs = nullptr;
 };

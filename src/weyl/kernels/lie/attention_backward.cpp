@@ -18,6 +18,29 @@ void squares_above_least(const LieAttentionInput<T>& in, const LieAttentionOutpu
   }
 }
 
+/// The gradient by the linear terms of a head, into sums (dof + 2, lanes): slope times what they multiply, for the first
+/// `wide` tokens from j on, seen by row i.
+template <class T>
+void add_linear(const LieAttentionInput<T>& in, int64_t i, int64_t j, int64_t wide, const T* slope,
+                const T* w, const Workspace<T>& s, T* sums) {
+  for (int64_t c = 0; c < in.dof; ++c) {
+    Vec<T> sum = load(sums + c * lanes<T>);
+    for (int64_t k = 0; k < wide; k += lanes<T>) {
+      sum += load(slope + k) * load(w + c * tile + k);
+    }
+    store(sums + c * lanes<T>, sum);
+  }
+  T* of_order = sums + in.dof * lanes<T>;
+  Vec<T> steps = load(of_order), distances = load(of_order + lanes<T>);
+  for (int64_t k = 0; k < wide; k += lanes<T>) {
+    const Vec<T> d = rounded<T>(s.places + k, static_cast<double>(i - j));
+    steps += load(slope + k) * d;
+    distances += load(slope + k) * larger<T>(d, -d);
+  }
+  store(of_order, steps);
+  store(of_order + lanes<T>, distances);
+}
+
 template <class T>
 void backward(const LieAttentionInput<T>& in, const LieAttentionOutput<const T>& y, const T* g_mixed,
               const T* g_coordinates, const LieAttentionGradients<T>& to, T* scratch, int64_t first,
@@ -38,6 +61,7 @@ void backward(const LieAttentionInput<T>& in, const LieAttentionOutput<const T>&
   const auto work = [&](const Rows& at) {
     const int64_t n = at.nodes();
     clear(s.by_weight, in.heads * in.blocks * lanes<T>);
+    clear(s.by_linear, to.linear ? in.heads * (in.dof + 2) * lanes<T> : 0);
     // The gradient of the results, and its product with them.
     for (int64_t h = 0; h < in.heads; ++h) {
       for (int64_t r = 0; r < block; ++r) {
@@ -58,8 +82,9 @@ void backward(const LieAttentionInput<T>& in, const LieAttentionOutput<const T>&
         s.total[h * block + r] = delta;
       }
     }
-    for (int64_t j = at.begin; j < at.end; j += tile) {
-      const int64_t count = at.end - j < tile ? at.end - j : tile, wide = padded<T>(count);
+    const int64_t end = seen_end(in, at);
+    for (int64_t j = at.begin; j < end; j += tile) {
+      const int64_t count = end - j < tile ? end - j : tile, wide = padded<T>(count);
       geometry(in, at, j, count, s, static_cast<T*>(nullptr));
       if (to.weights) {
         squares_above_least(in, y, at, count, s);
@@ -102,6 +127,9 @@ void backward(const LieAttentionInput<T>& in, const LieAttentionOutput<const T>&
               store(sums, sum);
             }
           }
+          if (to.linear) {
+            add_linear(in, at.i + r, j, wide, slope, w, s, s.by_linear + h * (in.dof + 2) * lanes<T>);
+          }
           if (by_pairs) {
             T* to_w = s.gw + r * in.dof * tile;
             const LieBlock* blocks = block_tables[static_cast<int>(in.elements.group)];
@@ -110,10 +138,11 @@ void backward(const LieAttentionInput<T>& in, const LieAttentionOutput<const T>&
                 ++b;
               }
               const T twice = streamed ? T(2) * in.weights[h * in.blocks + b] : T(0);
+              const T straight = in.linear ? in.linear[h * (in.dof + 2) + c] : T(0);
               for (int64_t k = 0; k < wide; k += lanes<T>) {
                 T* at_k = to_w + c * tile + k;
                 store(at_k, load(at_k) + load(weight + k) * gw[c] -
-                                load(slope + k) * load(w + c * tile + k) * twice);
+                                load(slope + k) * (load(w + c * tile + k) * twice - straight));
               }
             }
           }
@@ -133,7 +162,7 @@ void backward(const LieAttentionInput<T>& in, const LieAttentionOutput<const T>&
         if (streamed) {
           LieElements<double> graph = in.elements;
           graph.count = at.end;
-          tiles<T>().pull(graph, at.i + r, j, count, gw, to.left, to.right);
+          tiles<T>().pull(graph, at.i + r, j, seen_of(in, at.i + r, j, count), gw, to.left, to.right);
         } else {
           const int64_t pair = at.pair + (at.i + r - at.begin) * n + j - at.begin;
           for (int64_t c = 0; c < in.dof; ++c) {
@@ -144,6 +173,9 @@ void backward(const LieAttentionInput<T>& in, const LieAttentionOutput<const T>&
     }
     for (int64_t k = 0; to.weights && k < in.heads * in.blocks; ++k) {
       to.weights[k] += static_cast<double>(sum_of<T>(load(s.by_weight + k * lanes<T>)));
+    }
+    for (int64_t k = 0; to.linear && k < in.heads * (in.dof + 2); ++k) {
+      to.linear[k] += static_cast<double>(sum_of<T>(load(s.by_linear + k * lanes<T>)));
     }
   };
   const auto leave = [&](int64_t begin, int64_t n) {

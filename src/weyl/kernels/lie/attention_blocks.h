@@ -21,18 +21,19 @@ inline double* cut_doubles(Cutter<T>& cutter, int64_t count) {
 /// ways round; per block of rows: geometry of a tile, softmax state, sums.
 template <class T>
 struct Workspace {
-  int64_t value, wide;      // width and nodes padded to whole vectors
-  T *v, *v_across;          // (heads, n, value), (heads, width, wide)
-  T *coordinates, *closed;  // (block, dof, tile), of pairs given (block, tile): 0, or minus infinity
-  double *squares, *open;   // of elements given (block, blocks, tile), (block, tile): 0, or minus infinity
-  double *score, *least;    // (tile) of one row and head, (block, blocks)
-  T* above;                 // (block, blocks, tile): squares above the least of their row
-  T *weight, *slope;        // (block, tile)
-  T *mixed, *sums;          // (heads, block, value), (heads, block, dof, lanes)
-  double* top;              // (heads, block)
-  T* total;                 // (heads, block)
-  T *gv, *gout, *gw;        // (heads, n, value), (heads, block, value), (block, dof, tile)
-  T* by_weight;             // (heads, blocks, lanes)
+  int64_t value, wide;       // width and nodes padded to whole vectors
+  T *v, *v_across;           // (heads, n, value), (heads, width, wide)
+  T *coordinates, *closed;   // (block, dof, tile), of pairs given (block, tile): 0, or minus infinity
+  double *squares, *open;    // of elements given (block, blocks, tile), (block, tile): 0, or minus infinity
+  double *exact, *places;    // with linear terms (block, dof, tile): coordinates; (tile): 0, 1, 2, ...
+  double *score, *least;     // (tile) of one row and head, (block, blocks)
+  T* above;                  // (block, blocks, tile): squares above the least of their row
+  T *weight, *slope;         // (block, tile)
+  T *mixed, *sums;           // (heads, block, value), (heads, block, dof, lanes)
+  double* top;               // (heads, block)
+  T* total;                  // (heads, block)
+  T *gv, *gout, *gw;         // (heads, n, value), (heads, block, value), (block, dof, tile)
+  T *by_weight, *by_linear;  // (heads, blocks, lanes), (heads, dof + 2, lanes)
 
   Workspace(const LieAttentionInput<T>& in, int64_t n, Cutter<T>& cutter)
       : value(padded<T>(in.width)), wide(padded<T>(n) + tile) {
@@ -42,6 +43,8 @@ struct Workspace {
     closed = cutter(block * tile);
     squares = cut_doubles(cutter, block * in.blocks * tile);
     open = cut_doubles(cutter, block * tile);
+    exact = cut_doubles(cutter, in.linear ? block * in.dof * tile : 0);
+    places = cut_doubles(cutter, in.linear ? tile : 0);
     score = cut_doubles(cutter, tile);
     least = cut_doubles(cutter, block * in.blocks);
     above = cutter(block * in.blocks * tile);
@@ -55,6 +58,7 @@ struct Workspace {
     gout = cutter(in.heads * block * value);
     gw = cutter(block * in.dof * tile);
     by_weight = cutter(in.heads * in.blocks * lanes<T>);
+    by_linear = cutter(in.linear ? in.heads * (in.dof + 2) * lanes<T> : 0);
   }
 };
 
@@ -101,11 +105,26 @@ inline void write_row(const T* from, int64_t count, T* to) {
 
 template <class T>
 inline void pack_values(const LieAttentionInput<T>& in, int64_t begin, int64_t n, const Workspace<T>& s) {
+  for (int64_t k = 0; in.linear && k < tile; ++k) {
+    s.places[k] = static_cast<double>(k);
+  }
   for (int64_t h = 0; h < in.heads; ++h) {
     for (int64_t j = 0; j < n; ++j) {
       copy_row(in.values + ((begin + j) * in.heads + h) * in.width, in.width, s.v + (h * n + j) * s.value);
     }
   }
+}
+
+/// The end of what the rows of the block see, in tiles: of the graph, or of what lies before the last of them.
+template <class T>
+inline int64_t seen_end(const LieAttentionInput<T>& in, const Rows& at) {
+  return in.causal ? at.i + at.rows - 1 : at.end;
+}
+
+/// How many of the `count` tokens from j on row i sees.
+template <class T>
+inline int64_t seen_of(const LieAttentionInput<T>& in, int64_t i, int64_t j, int64_t count) {
+  return !in.causal || i - j >= count ? count : i > j ? i - j : 0;
 }
 
 /// As many doubles from p on as a vector of T has numbers, less `base`, rounded to T.
@@ -127,6 +146,27 @@ inline Vec<T> rounded(const double* p, double base) {
   }
 }
 
+/// Closes the numbers from `seen`, whose vector `fill` has closed, to the end of the tile's `count`.
+template <class T>
+inline void close_rest(const LieAttentionInput<T>& in, int64_t seen, int64_t count, const PairTile<T>& to) {
+  const int64_t from = padded<T>(seen), rest = padded<T>(count) - from;
+  if (rest <= 0) {
+    return;
+  }
+  for (int64_t c = 0; c < in.dof; ++c) {
+    clear(to.coordinates + c * tile + from, rest);
+    for (int64_t k = 0; to.exact && k < rest; ++k) {
+      to.exact[c * tile + from + k] = 0;
+    }
+  }
+  for (int64_t k = 0; k < rest; ++k) {
+    for (int64_t b = 0; b < in.blocks; ++b) {
+      to.squares[b * tile + from + k] = 0;
+    }
+    to.open[from + k] = -infinity<double>;
+  }
+}
+
 /// Geometry of the tile that begins at row j, for all rows of the block.
 template <class T>
 inline void geometry(const LieAttentionInput<T>& in, const Rows& at, int64_t j, int64_t count,
@@ -136,8 +176,11 @@ inline void geometry(const LieAttentionInput<T>& in, const Rows& at, int64_t j, 
     if (in.elements.planes) {
       LieElements<double> graph = in.elements;
       graph.count = at.end;
-      const int64_t found = tiles<T>().fill(graph, in.policy, at.i + r, j, count,
-                                            {w, s.squares + r * in.blocks * tile, s.open + r * tile});
+      const PairTile<T> to{w, s.squares + r * in.blocks * tile, s.open + r * tile,
+                           in.linear ? s.exact + r * in.dof * tile : nullptr};
+      const int64_t seen = seen_of(in, at.i + r, j, count),
+                    found = seen > 0 ? tiles<T>().fill(graph, in.policy, at.i + r, j, seen, to) : 0;
+      close_rest(in, seen, count, to);
       if (outside) {
         outside[at.i + r] += static_cast<T>(found);
       }
@@ -183,6 +226,11 @@ inline void lower_least(const LieAttentionInput<T>& in, const Rows& at, int64_t 
   }
 }
 
+/// How far the tokens from j + k on stand behind token i.
+inline Vec<double> steps_to(int64_t i, int64_t j, int64_t k, const double* places) {
+  return load(places + k) + static_cast<double>(j - i);
+}
+
 /// The scores of head h, row r: of elements given into s.score, of pairs given into s.weight. Returns the largest.
 template <class T>
 inline double scores(const LieAttentionInput<T>& in, const Rows& at, int64_t h, int64_t r, int64_t j,
@@ -196,6 +244,16 @@ inline double scores(const LieAttentionInput<T>& in, const Rows& at, int64_t h, 
       Vec<double> x = load(open + k);
       for (int64_t b = 0; b < in.blocks; ++b) {
         x -= load(squares + b * tile + k) * static_cast<double>(weights[b]);
+      }
+      if (in.linear) {
+        const T* linear = in.linear + h * (in.dof + 2);
+        const double* w = s.exact + r * in.dof * tile + k;
+        for (int64_t c = 0; c < in.dof; ++c) {
+          x += load(w + c * tile) * static_cast<double>(linear[c]);
+        }
+        const Vec<double> steps = steps_to(at.i + r, j, k, s.places);
+        x += steps * static_cast<double>(linear[in.dof]) +
+             larger<double>(steps, -steps) * static_cast<double>(linear[in.dof + 1]);
       }
       store(s.score + k, x);
       top = larger<double>(top, x);

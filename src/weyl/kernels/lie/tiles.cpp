@@ -99,6 +99,9 @@ int64_t fill(const LieElements<double>& g, ChartPolicy policy, int64_t i, int64_
       const Geometry<G, S> at(G::from_anchor(anchor, read_elements<G, S>(g, j + k)), policy);
       for (int c = 0; c < G::dof; ++c) {
         write(to.coordinates + c * tile + k, at.w[c], P::lanes);
+        if (to.exact) {
+          write(to.exact + c * tile + k, at.w[c], P::lanes);
+        }
       }
       for (int b = 0; b < Geometry<G, S>::blocks; ++b) {
         write(to.squares + b * tile + k, at.squares[b], P::lanes);
@@ -113,6 +116,9 @@ int64_t fill(const LieElements<double>& g, ChartPolicy policy, int64_t i, int64_
     if (j <= i && i < j + count) {
       for (int c = 0; c < G::dof; ++c) {
         to.coordinates[c * tile + i - j] = 0;
+        if (to.exact) {
+          to.exact[c * tile + i - j] = 0;
+        }
       }
       for (int b = 0; b < Geometry<G, S>::blocks; ++b) {
         to.squares[b * tile + i - j] = 0;

@@ -11,11 +11,11 @@
 namespace weyl::kernels {
 
 /// Planes of `tile` numbers: coordinates (dof) orthonormal, rounded to T, squares (blocks), open: 0, or minus infinity
-/// where nothing may be attended to.
+/// where nothing may be attended to, exact (dof): the coordinates before they were rounded, null: not wanted.
 template <class T>
 struct PairTile {
   T* coordinates;
-  double *squares, *open;
+  double *squares, *open, *exact;
 };
 
 /// Computed in double whatever T (see LieAttentionInput).

@@ -161,6 +161,7 @@ void fields(Fields& f, PoseSequencesMakerOptions& o) {
   f("spread", o.spread, "standard deviation of the translation of the first element", {0, 1e6});
   f("step", o.step, "standard deviation of the translation of a step", {0, 1e6});
   f("noise", o.noise, "standard deviation of the noise on each element, in orthonormal coordinates", {0, 1});
+  f("noise_in", o.noise_in, "the one block of the algebra that the noise is in; not given: all");
   f("threads", o.threads, "threads that make sequences; 0: one per core", {0, 1024});
 }
 
@@ -179,6 +180,18 @@ constexpr int kSequenceAttempts = 1000;
 
 using Vector = std::vector<double>;
 
+void require_noise(const PoseSequencesMakerOptions& o) {
+  if (!o.noise_in) {
+    return;
+  }
+  const auto name = names_of(*o.noise_in)[static_cast<size_t>(*o.noise_in)];
+  require<ConfigError>(o.noise > 0, "pose_sequences: noise_in = ", name, " needs noise above 0, got ",
+                       o.noise);
+  require<ConfigError>(
+      std::ranges::any_of(blocks_of(o.group), [&](const LieBlock& b) { return b.part == *o.noise_in; }),
+      "pose_sequences: noise_in must be a block of the algebra of ", name_of(o.group), ", got ", name);
+}
+
 void require_pose_sequences_options(const PoseSequencesMakerOptions& o) {
   require<ConfigError>(o.length >= kLeastOfGap, "pose_sequences: length must be at least ", kLeastOfGap,
                        ", got ", o.length);
@@ -191,6 +204,7 @@ void require_pose_sequences_options(const PoseSequencesMakerOptions& o) {
   require<ConfigError>(o.variant != SequenceVariant::blocks || blocks_of(o.group).size() > 1,
                        "pose_sequences: variant blocks needs a group with more than one block, ",
                        name_of(o.group), " has the rotation alone");
+  require_noise(o);
 }
 
 /// Draws one sequence; each kind of draw has a stream of its own.
@@ -270,6 +284,11 @@ class SequenceDrawing {
       Vector e(dof_), factor(g.size()), moved(g.size());
       for (double& x : e) {
         x = o_.noise * noise.normal();
+      }
+      for (const LieBlock& block : blocks_of(o_.group)) {
+        if (o_.noise_in && block.part != *o_.noise_in) {
+          std::fill_n(e.begin() + block.begin, block.size, 0.0);
+        }
       }
       lie_.from_orthonormal(e);
       lie_.exp(e, factor);
@@ -353,21 +372,24 @@ void write_sequences(const PoseSequencesMakerOptions& o, std::span<const PoseSeq
                                  {"element", ElementType::f64, {b, m, m}, std::as_bytes(std::span(element))},
                                  {"offsets", ElementType::i64, {b + 1}, std::as_bytes(std::span(offsets))},
                                  {"flank", ElementType::i64, {n, 1}, std::as_bytes(std::span(flank))}};
-  write_safetensors(path, tensors,
-                    {{"format", "weyl.tensors"},
-                     {"group", std::string(name_of(o.group))},
-                     {"maker", PoseSequencesMakerOptions::name_in_config},
-                     {"maker_version", "1"},
-                     {"split", split},
-                     {"seed", std::to_string(o.seed)},
-                     {"variant", std::string(names_of(o.variant)[static_cast<size_t>(o.variant)])},
-                     {"length", std::to_string(o.length)},
-                     {"longest", std::to_string(o.longest)},
-                     {"spread", text(o.spread)},
-                     {"step", text(o.step)},
-                     {"noise", text(o.noise)},
-                     {"units", "translations in a unit of length of its own, rotations as matrices"}},
-                    Existing::keep);
+  std::map<std::string, std::string> facts{
+      {"format", "weyl.tensors"},
+      {"group", std::string(name_of(o.group))},
+      {"maker", PoseSequencesMakerOptions::name_in_config},
+      {"maker_version", "1"},
+      {"split", split},
+      {"seed", std::to_string(o.seed)},
+      {"variant", std::string(names_of(o.variant)[static_cast<size_t>(o.variant)])},
+      {"length", std::to_string(o.length)},
+      {"longest", std::to_string(o.longest)},
+      {"spread", text(o.spread)},
+      {"step", text(o.step)},
+      {"noise", text(o.noise)},
+      {"units", "translations in a unit of length of its own, rotations as matrices"}};
+  if (o.noise_in) {
+    facts["noise_in"] = names_of(*o.noise_in)[static_cast<size_t>(*o.noise_in)];
+  }
+  write_safetensors(path, tensors, facts, Existing::keep);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,10 @@ constexpr auto names_of(SequenceVariant) {
 /// eigenvalues, which no square of a real matrix has. ShapeError for a rigid group, every element of which is an exponential.
 std::vector<double> draw_step_beyond(const Lie<double>& lie, double spread, Stream& stream);
 
+constexpr auto names_of(LiePart) {
+  return std::array<std::string_view, 4>{"translation", "rotation", "scale", "traceless_symmetric"};
+}
+
 /// Sequences g_0, g_0 h, g_0 h^2, ... of a Lie group with one inner element missing and the others in any
 /// order: which two tokens flank the gap, and what stands in it?
 ///
@@ -46,7 +51,8 @@ std::vector<double> draw_step_beyond(const Lie<double>& lie, double spread, Stre
 ///   hole  uniform among the inner elements
 ///
 /// With `longest` the number of elements is uniform in length .. longest (ragged); with `noise` each observed
-/// element is g exp(e), e ~ N(0, noise^2) in orthonormal coordinates, the missing one stays exact. Redrawn
+/// element is g exp(e), e ~ N(0, noise^2) in orthonormal coordinates, with `noise_in` in one block of the algebra alone,
+/// of which tokens then tell nothing, while the other blocks' numbers stay exact; the missing one stays exact. Redrawn
 /// are sequences with a relative pose outside the chart of the logarithm or near its edge: 0.05 where not
 /// every relative pose is a power of one h (blocks, noise), 1e-6 for powers of an affine h, which leave it by
 /// rounding alone. So are affine ones with a map that is singular to float32, |det A| at most 1e-6 of the
@@ -65,7 +71,8 @@ struct PoseSequencesMakerOptions {
   double spread = 3;    // of the translation of the first element
   double step = 0.5;    // of the translation of a step
   double noise = 0;
-  int64_t threads = 0;  // 0: one per core
+  std::optional<LiePart> noise_in;  // not given: all blocks
+  int64_t threads = 0;              // 0: one per core
 };
 void fields(Fields& f, PoseSequencesMakerOptions& o);
 MakerPlan plan_of(const PoseSequencesMakerOptions& o);
@@ -86,8 +93,8 @@ PoseSequence make_pose_sequence(const PoseSequencesMakerOptions& options, std::s
 /// with labels `element` and `flank` and their provenance as metadata; the same bytes for any number of
 /// threads. Files that are there already are never replaced (ConfigError), and when one cannot be written
 /// (DataError) none of the new ones is left. False when stopped: then nothing was written. ConfigError:
-/// fewer than 4 elements, `longest` below `length`, blocks of a group that has one alone, a sequence that
-/// 1000 draws do not give.
+/// fewer than 4 elements, `longest` below `length`, blocks of a group that has one alone, `noise_in` without noise or
+/// of a block that the group has not, a sequence that 1000 draws do not give.
 bool make_pose_sequences(const PoseSequencesMakerOptions& options, const std::string& folder,
                          const JobHooks& hooks = {});
 

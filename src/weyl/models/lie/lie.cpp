@@ -145,11 +145,21 @@ Transformer::Transformer(const Options& given, const Interface& interface)
                        options.heads);
   require<ConfigError>(!(options.move_tokens && raw_poses),
                        "model.lie.move_tokens: goes with variants G and C, which see poses in every block");
+  require<ConfigError>(options.neighbours == 0 || !raw_poses,
+                       "model.lie.neighbours: goes with variants G and C, which see poses in every block");
+  require<ConfigError>(options.order == Order::none || !raw_poses,
+                       "model.lie.order: goes with variants G and C, whose scores it is part of");
+  require<ConfigError>(
+      !options.directed || options.variant == Variant::G,
+      "model.lie.directed: goes with variant G; the scores of C and A are directed as they are");
+  require<ConfigError>(!(options.metric == Metric::full && options.chart == ChartPolicy::frobenius),
+                       "model.lie.metric: a full metric weighs the coordinates of logarithms, of which "
+                       "chart = \"frobenius\" takes none; choose another chart, or metric = \"blocks\"");
   for (const auto& q : interface.features) {
     scalars_ += q.channels;
   }
   if (!raw_poses) {
-    score_ = child("score", make_score(options, static_cast<int64_t>(blocks_of(group()).size()), dof));
+    score_ = child("score", make_score(options, group()));
     initial_ = parameter("start", {d}, Init::normal(0.02));
     if (scalars_ > 0) {
       features_ = child("features", std::make_shared<Linear>(scalars_, d, /*bias=*/false));
@@ -222,14 +232,15 @@ Tensor Transformer::embedded(const Poses& poses) const {
 Named Transformer::forward(const Poses& poses) {
   const auto dtype = poses.elements.scalar_type();
   const Segments& graphs = poses.graphs;
-  const bool by_squares = options.variant == Variant::G;
   Tensor moved;  // by what: now = before * moved; undefined: not at all
   Relations relations;
   const double unit = options.length_scale;
   Tensor tokens = compact_elements(with_lengths(poses.elements.to(at::kDouble), group(), 1 / unit),
                                    group());  // where they are now
+  View view{group(), options.chart, {}, options.order == Order::causal, options.neighbours};
   if (score_) {
-    relations = relate(group(), tokens, graphs, options.chart, by_squares, dtype);
+    view.reads = score_->reads();
+    relations = relate(view, tokens, graphs, dtype);
   }
   const auto scores = score_ ? score_->layers() : std::vector<LayerScore>();
   Stream stream{embedded(poses).to(dtype), {}};
@@ -242,7 +253,7 @@ Named Transformer::forward(const Poses& poses) {
       const Tensor step = factor_of((*moves_[l])(stream.normed));
       tokens = compose(tokens, step, group());
       moved = moved.defined() ? compose(moved, step, group()) : step;
-      relations = relate(group(), tokens, graphs, options.chart, by_squares, dtype);
+      relations = relate(view, tokens, graphs, dtype);
     }
   }
   Named outputs;
@@ -276,8 +287,61 @@ Symmetry Transformer::symmetry() const {
   if (score_) {
     symmetry.exact.push_back({Claim::Of::left_motions, symbol_of(group()), nullptr});
   }
-  symmetry.exact.push_back({Claim::Of::permutations, "permutations", nullptr});
+  if (options.order == Order::none) {
+    symmetry.exact.push_back({Claim::Of::permutations, "permutations", nullptr});
+  }
   return symmetry;
+}
+
+std::string Transformer::stored_for(bool training) const {
+  if (!score_) {
+    return "";
+  }
+  if (options.neighbours > 0) {
+    const bool by_cells = is_rigid(group()) && matrix_size(group()) > dimension_of(group());
+    return by_cells ? "" : "the neighbours of this group are";
+  }
+  if (options.variant == Variant::C) {
+    return "the scores of variant = \"C\" are";
+  }
+  if (options.metric == Metric::full) {
+    return "scores with metric = \"full\" are";
+  }
+  if (device().is_cuda()) {
+    return "without a kernel for this device attention is";
+  }
+  const bool other = options.chart == ChartPolicy::frobenius || options.chart == ChartPolicy::polar;
+  return training && other && !moves_.empty()
+             ? "gradients by tokens that move, with chart = \"frobenius\" or \"polar\", are"
+             : "";
+}
+
+std::string Transformer::storage_text(const std::string& reason, double tokens) const {
+  const auto E = static_cast<double>(degrees_of_freedom(group())),
+             K = static_cast<double>(blocks_of(group()).size());
+  // Coordinates and squares in float64, coordinates and scores in the model's dtype.
+  const double rounded = dtype() == at::kDouble ? 8 : 4;
+  const double bytes = tokens * tokens * (8 * (E + K) + rounded * (E + static_cast<double>(options.heads)));
+  return text("model.lie: ", reason, " made of all pairs of tokens in memory: at least ",
+              static_cast<int64_t>(std::ceil(bytes / 1e6)), " MB for a sample of ",
+              static_cast<int64_t>(tokens), " tokens");
+}
+
+std::string Transformer::memory_note(const Input& input) const {
+  const auto* poses = std::get_if<Poses>(&input);
+  const std::string reason = stored_for(training());
+  if (poses == nullptr || reason.empty() || poses->graphs.longest() <= long_graph) {
+    return "";
+  }
+  return storage_text(reason, static_cast<double>(poses->graphs.longest()));
+}
+
+std::vector<std::string> Transformer::warnings(std::string_view /*differentiated_by*/) const {
+  const std::string reason = stored_for(/*training=*/true);
+  if (reason.empty() || interface.typical_nodes <= static_cast<double>(long_graph)) {
+    return {};
+  }
+  return {storage_text(reason, std::round(interface.typical_nodes))};
 }
 
 Work Transformer::work() const {

@@ -17,7 +17,8 @@ struct Stream {
 
 /// h <- h + W_O attention(LN h), h <- h + W_2 gelu(W_1 LN h) (paper, section 4.2, whose equations have no numbers). With
 /// x = LN h, head by head:
-///   G and C   o_i = sum_j a_ij W_V [x_j; w_ij], a_ij = softmax_j s_ij over j != i; a token alone has o_i = 0
+///   G and C   o_i = sum_j a_ij W_V [x_j; w_ij], a_ij = softmax_j s_ij over j != i, with order = "causal" over j < i; a
+///             token that sees none, as the first one then, has o_i = 0
 ///   A         o_i = sum_j a_ij W_V x_j, a_ij = softmax_j q_i . k_j / sqrt(d / H), j = i included (section 4.5)
 /// Children: norm1, [query, key], value, out, norm2, ffn.0, ffn.2. Channels of a head are contiguous.
 class Block : public Module {
@@ -58,7 +59,8 @@ class Block : public Module {
 /// and correction together have no logarithm (an element needs none).
 ///
 /// Children: score (G, C), start or embedding (A), [features], blocks.<i>, [move.<i>], norm, head.<output>.
-/// Exact: left multiplications (G, C) and node order. ConfigError: other outputs.
+/// Exact: left multiplications (G, C), and node order unless model.lie.order reads it. Under "causal" outputs of a token
+/// depend on it and on those before it alone. ConfigError: other outputs.
 class Transformer : public PosesModel {
  public:
   using Options = lie::Options;
@@ -66,6 +68,8 @@ class Transformer : public PosesModel {
   Named forward(const Poses& poses) override;
   Symmetry symmetry() const override;
   Work work() const override;
+  std::string memory_note(const Input& input) const override;
+  std::vector<std::string> warnings(std::string_view differentiated_by) const override;
 
   const Options options;
 
@@ -75,6 +79,10 @@ class Transformer : public PosesModel {
   Tensor factor_of(const Tensor& orthonormal) const;      // exp, (N, E) -> (N, compact)
   Tensor factor_of_element(const Tensor& numbers) const;  // by `factor`
   Tensor coordinates_of(const Tensor& factor) const;      // and back
+  /// Why long graphs have numbers for each pair in memory: "the scores of variant C". Empty: they stream.
+  std::string stored_for(bool training) const;
+  /// The sentence of memory_note for so many tokens in one graph.
+  std::string storage_text(const std::string& reason, double tokens) const;
 
   int64_t scalars_ = 0;
   std::shared_ptr<Score> score_;

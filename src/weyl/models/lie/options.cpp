@@ -17,6 +17,19 @@ void fields(Fields& f, Options& o) {
   f("heads", o.heads, "attention heads (divide the width)", {1, 1e6});
   f("blocks", o.blocks, "transformer blocks", {0, 1000});
   f("ffn_factor", o.ffn_factor, "hidden width of the feed-forward part, in widths", {1, 64});
+  f("metric", o.metric,
+    "what the score of G weighs: a weight for each block of the algebra; one for all; or a full metric w' M w, "
+    "E (E + 1) / 2 numbers a head, which stores all pairs");
+  f("directed", o.directed,
+    "the score of G gets a learned linear term in w as well, one number a coordinate and head, so that a pair's two "
+    "directions score differently");
+  f("order", o.order,
+    "what the order of tokens in a sample says: nothing; bias: scores get p (j - i) + q |j - i|, two learned numbers a "
+    "head; causal: a token attends to those before it alone. With either, tokens may no longer be permuted (G and C)");
+  f("neighbours", o.neighbours,
+    "a token attends to those alone whose w is shorter than this, |w| < neighbours, all coordinates weighing the same; 0: to "
+    "all. For long sequences of SE(2) and SE(3), whose time then grows with the tokens (G and C)",
+    {0, 1e6});
   f("chart", o.chart,
     "where the chart of the logarithm ends: leave such pairs out (affine groups), take (g - 1/g)/2 or the "
     "logarithms of the polar factors in its place, for every pair, or fail");
@@ -39,6 +52,10 @@ void require_effects(const Options& o, const Interface* interface) {
   const bool places = interface == nullptr || !interface->group ||
                       matrix_size(*interface->group) > dimension_of(*interface->group);
   const Conditional options[] = {
+      {"metric", o.variant == Variant::G, "without variant = \"G\", whose score it is"},
+      {"directed", o.variant == Variant::G, "without variant = \"G\", whose score it is"},
+      {"order", poses, "with variant = \"A\", which sees all tokens alike"},
+      {"neighbours", poses, "with variant = \"A\", which takes no logarithms"},
       {"chart", poses, "with variant = \"A\", which takes no logarithms"},
       {"factor", elements, "without an output that is an element"},
       {"move_tokens", poses && o.blocks > 1,

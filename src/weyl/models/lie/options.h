@@ -32,11 +32,29 @@ constexpr auto names_of(FactorForm) {
   return std::array<std::string_view, 2>{"exponential", "direct"};
 }
 
+/// What of w the score of G weighs: each block of the algebra by a number, all of w by one, or w by a positive definite
+/// matrix.
+enum class Metric { blocks, isotropic, full };
+constexpr auto names_of(Metric) {
+  return std::array<std::string_view, 3>{"blocks", "isotropic", "full"};
+}
+
+/// What the order of a sample's tokens says: nothing; a bias of the score, linear in how far apart two tokens stand; or which
+/// tokens one may see, those before it.
+enum class Order { none, bias, causal };
+constexpr auto names_of(Order) {
+  return std::array<std::string_view, 3>{"none", "bias", "causal"};
+}
+
 struct Options {
   static constexpr const char* name_in_config = "lie";
   Variant variant = Variant::G;
   int64_t width = 32, heads = 4, blocks = 3;
   int64_t ffn_factor = 4;
+  Metric metric = Metric::blocks;
+  bool directed = false;
+  Order order = Order::none;
+  double neighbours = 0;  // 0: all tokens of a sample
   ChartPolicy chart = ChartPolicy::mask;
   FactorForm factor = FactorForm::exponential;
   bool move_tokens = false;

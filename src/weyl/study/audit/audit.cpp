@@ -183,8 +183,8 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
                        " (float32) and ", limits.tolerance_float64, " (float64), got ",
                        options.tolerance_float32, " and ", options.tolerance_float64);
   require<ConfigError>(!options.dtypes.empty(), "audit: must have a dtype to check in, got none");
-  const bool centred = exact_under_translations(model);
-  const Batch exact = on_grid(centred ? shifted(samples, to_origin(samples.input), schema) : samples);
+  const Centre centre = centre_of(model);
+  const Batch exact = on_grid(shifted(samples, to_origin(samples.input, centre), schema));
   Schema inputs = schema;
   inputs.labels.clear();
   const auto carrier = static_cast<Carrier>(samples.input.index());
@@ -193,8 +193,8 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
   for (const Claim& claim : symmetry.exact) {
     claims.push_back(transformation_of(claim, inputs));
   }
-  if (centred && has_places(schema.interface)) {
-    claims.push_back(far_translations(inputs));
+  if (centre != Centre::none && has_places(schema.interface)) {
+    claims.push_back(far_translations(inputs, centre));
   }
 
   AuditReport report;

@@ -38,7 +38,7 @@ PoseEquivariance pose_equivariance(Model& model, const Task& task, const Batch& 
   };
   Schema inputs = schema;
   inputs.labels.clear();
-  const Shift shift = exact_under_translations(model) ? to_origin(samples.input) : Shift{};
+  const Shift shift = to_origin(samples.input, centre_of(model));
   const Batch rounded = to(shifted({samples.input, {}}, shift, inputs), at::kCPU, dtype);
   const Batch wide = to(rounded, at::kCPU, at::kDouble);
   const Named still = predict(rounded);

@@ -251,9 +251,9 @@ Transformation left_motions(const Schema& schema, std::string name) {
           }};
 }
 
-Transformation far_translations(const Schema& schema) {
+Transformation far_translations(const Schema& schema, Centre centre) {
   constexpr double kFar = 1e6;
-  return {"far translations", 0, [schema](const Batch& batch, int64_t, Stream& stream) {
+  return {"far translations", 0, [schema, centre](const Batch& batch, int64_t, Stream& stream) {
             const auto* poses = std::get_if<Poses>(&batch.input);
             const Batch wide = to(batch, at::kCPU, at::kDouble);
             const Tensor x = poses != nullptr ? translations_of(poses->group, poses->elements)
@@ -263,7 +263,7 @@ Transformation far_translations(const Schema& schema) {
             const Motions motions{at::eye(D, at::kDouble).expand({B, D, D}),
                                   on_coarse_grid(uniform_tensor({B, D}, -reach, reach, stream), x)};
             const Batch far = transform(wide, motions, schema);
-            const Shift back = to_origin(far.input);
+            const Shift back = to_origin(far.input, centre);
             // Outputs move by the sum, in which the large parts cancel: added one after the other they would round.
             const Tensor& t = motions.translation;
             Shift sum{at::index_select(t, 0, graphs_of(batch.input).index.cpu()), t};

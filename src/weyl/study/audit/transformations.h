@@ -53,7 +53,7 @@ Transformation translations(const Schema& schema);
 /// Shifts from the left by up to 1e6 times the extent of the positions (of poses: of their translations). Each graph is
 /// then brought near the origin again, as users of a model do that is exact under translations (carriers/origin.h). The
 /// transformation shows what rounding leaves of samples far from the origin.
-Transformation far_translations(const Schema& schema);
+Transformation far_translations(const Schema& schema, Centre centre);
 
 /// g -> a g for every token of a graph, with a drawn by the law of the poses' group and translations up to the extent
 /// of the data. The product a g is rounded to the dtype of the poses; `before` holds the poses whose exact image it is.

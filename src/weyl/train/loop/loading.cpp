@@ -27,7 +27,7 @@ LoaderOptions loader_options(const TrainOptions& options, const Model& model, co
   o.grids = options.grids;
   o.threads = options.loaders;
   o.augment = true;
-  o.centre = exact_under_translations(model);
+  o.centre = centre_of(model);
   o.dtype = model.dtype();
   o.device = model.device();
   if (task != nullptr && !o.device.is_cpu()) {
