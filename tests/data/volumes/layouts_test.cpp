@@ -177,13 +177,14 @@ TEST(VolumeLayouts, AFolderTakenWholeSaysWhatItLeavesOut) {
   make_nnunet(folder / "set");
   const Splits whole = open_splits(all_of(DataOptions{raw("", 2, 4)}, folder / "set"));
   EXPECT_EQ(whole.test->size(), 5);
-  EXPECT_EQ(whole.test->schema().warnings,
-            Names{(folder / "set") +
-                  ": 2 of 2 test cases have no mask and are left out; predict takes them, too"});
+  EXPECT_EQ(
+      whole.test->schema().warnings,
+      Names{(folder / "set") + ": 2 of 2 test cases have no mask and are left out; predict takes them, too"});
   for (const std::string name : {"x", "y"}) {
     write_mask(folder / ("set/labelsTs/" + name + ".nii.gz"), {1});
   }
-  EXPECT_TRUE(open_splits(all_of(DataOptions{raw("", 2, 4)}, folder / "set")).test->schema().warnings.empty());
+  EXPECT_TRUE(
+      open_splits(all_of(DataOptions{raw("", 2, 4)}, folder / "set")).test->schema().warnings.empty());
   // Asked for by name they are an error.
   EXPECT_EQ(message_of<DataError>([&] { open_set(raw(folder / "set/imagesTs", 2, 4)); }),
             (folder / "set/imagesTs") +

@@ -266,8 +266,7 @@ void require_effects(const Options& o, const Interface* interface) {
       {"activation", feeds || hidden_head,
        "without feed-forward networks and an MLP as head (gated heads have SiLU)"},
       {"head_hidden", hidden_head, "where no output has an MLP as head"},
-      {"init",
-       attention || hidden_head || o.pair_embedding || o.input != VectorInput::zero || told_scalars,
+      {"init", attention || hidden_head || o.pair_embedding || o.input != VectorInput::zero || told_scalars,
        "where all maps start by the laws of ET and PaiNN"},
       {"pooling", pools_nodes(interface), without_pooling}};
   refuse_unused("model.geomformer", o, preset_options(o.preset), options);
