@@ -46,6 +46,22 @@ TEST(RanksProgram, SameBitsByRanksAndByAnEnvironment) {
   EXPECT_NE(weights("three"), weights("alone"));  // another order of sums
 }
 
+// Fixed functions of the distance are no running statistics; only the first rank prints.
+TEST(RanksProgram, ModelsWithFixedBasesTrainAndOneRankPrints) {
+  const std::string et =
+      "train '" WEYL_SOURCE_DIR
+      "/configs/nbody/geomformer.toml' data.nbody.path=data model.geomformer.preset=et "
+      "train.steps=2 train.epochs=false train.batch=10 --threads 1 --no-pictures --quiet --json ";
+  const std::string port = std::to_string(20000 + (getpid() + 1) % 12000);
+  const Outcome loop = shell(
+      "for r in 0 1; do RANK=$r WORLD_SIZE=2 LOCAL_RANK=$r LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=" +
+          port + " '" WEYL_BINARY_DIR "/bin/weyl' " + et + "--out et & done; wait",
+      place());
+  EXPECT_FALSE(weights("et").empty()) << loop.err;
+  EXPECT_NE(loop.out.find("\"steps\""), std::string::npos) << loop.out;
+  EXPECT_EQ(loop.out.find("\"steps\""), loop.out.rfind("\"steps\"")) << loop.out;
+}
+
 TEST(RanksProgram, AnotherNumberOfThemGoesOnAndIsSaid) {
   ASSERT_EQ(weyl_program(training("--ranks 3 --out grown"), place()).code, 0);
   const Outcome on =

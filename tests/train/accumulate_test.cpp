@@ -78,7 +78,7 @@ void expect_cut_like_whole(Model& model, const Task& task, const Batch& all, con
   const Folder folder;
   const int ranks = static_cast<int>(cuts.size()) + 1;
   const auto codes = run_ranks(ranks, folder / "meet", [&](const std::shared_ptr<Ranks>& all) {
-    GradientSums sums(all, model.parameters());
+    GradientSums sums(all, model.parameters(), 8);  // a bucket for each parameter
     const auto own = static_cast<size_t>(all->rank());
     const std::vector<Batch> batches =
         own < parts.size() ? std::vector<Batch>{parts[own]} : std::vector<Batch>();

@@ -79,8 +79,8 @@ std::optional<RankPlace> rank_place(const Variables& variables) {
       return static_cast<int>(value ? number(name, first_number(*value)) : otherwise);
     };
     RankPlace place{.rank = static_cast<int>(r), .size = static_cast<int>(n)};
-    place.local_rank = local(names.local_rank, 0);
-    place.local_size = std::max(1, local(names.local_size, 1));
+    place.local_rank = local(names.local_rank, local("SLURM_LOCALID", 0));
+    place.local_size = std::max(1, local(names.local_size, local("SLURM_STEP_TASKS_PER_NODE", 1)));
     if (const auto host = variables("MASTER_ADDR"); host && names.rank != kStarters[0].rank) {
       place.address = *host + ":" + variables("MASTER_PORT").value_or(kDefaultPort);
     }

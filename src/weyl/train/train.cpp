@@ -76,12 +76,16 @@ void on_all_ranks(const TrainRequest& request, const std::function<void()>& work
     return;
   }
   std::exception_ptr own;
-  std::string line;
+  std::string line;  // behind a letter for its kind
   try {
     work();
   } catch (const std::exception& error) {
     own = std::current_exception();
-    line = fault_of(error).line;
+    const Fault fault = fault_of(error);
+    line = (fault.kind == Fault::Kind::data    ? "d"
+            : fault.kind == Fault::Kind::usage ? "u"
+                                               : " ") +
+           fault.line;
   }
   const std::vector<std::string> lines = request.ranks->gather(line);
   if (leads(request) && own) {
@@ -89,11 +93,11 @@ void on_all_ranks(const TrainRequest& request, const std::function<void()>& work
   }
   for (size_t rank = 0; rank < lines.size(); ++rank) {
     if (!lines[rank].empty()) {
-      const std::string said = text("rank ", rank, ": ", lines[rank]);
-      if (leads(request)) {
-        throw RankError(said);
-      }
-      throw RankLeaves(said);
+      const std::string said = text("rank ", rank, ": ", lines[rank].substr(1));
+      require<RankLeaves>(leads(request), said);
+      require<DataError>(lines[rank][0] != 'd', said);
+      require<ConfigError>(lines[rank][0] != 'u', said);
+      throw RankError(said);
     }
   }
 }
@@ -259,7 +263,10 @@ void take_threads_for(const Prepared& prepared, const TrainRequest& request) {
 
 // Threads as the run began with, and a line when the machine is another. DataError: no number of threads.
 void compare_machines(const std::string& run, Json began, const Recipe& recipe, const TrainRequest& request) {
-  if (const Json* threads = began.find("threads"); threads != nullptr && request.threads == 0) {
+  const int64_t ranks = request.ranks != nullptr ? request.ranks->size() : 1;
+  const Json* then = began.find("ranks");
+  const bool same_ranks = (then != nullptr ? then->number_or(1) : 1) == static_cast<double>(ranks);
+  if (const Json* threads = began.find("threads"); threads != nullptr && request.threads == 0 && same_ranks) {
     const double number = threads->number_or(0);
     require<DataError>(number >= 1 && number <= 1024 && number == std::floor(number),
                        run + "/environment.json", ": threads must be a whole number from 1 to 1024, got ",
@@ -267,7 +274,6 @@ void compare_machines(const std::string& run, Json began, const Recipe& recipe, 
     at::set_num_threads(static_cast<int>(number));
   }
   Json now = environment(request.device, recipe.train);
-  const int64_t ranks = request.ranks != nullptr ? request.ranks->size() : 1;
   if (began.is_object() && (ranks > 1 || began.find("ranks") != nullptr)) {
     now.set("ranks", ranks);
     began.set("ranks", began.find("ranks") != nullptr ? *began.find("ranks") : Json(int64_t{1}));

@@ -11,13 +11,6 @@
 
 namespace weyl {
 
-/// What goes wrong before the first step of a training of several processes is told by the first of them. The others throw
-/// this, about which there is nothing to say.
-class RankLeaves : public RankError {
- public:
-  using RankError::RankError;
-};
-
 /// What a caller chooses about a training beside its recipe.
 struct TrainRequest {
   std::string out;  // the run's folder; empty: runs/<name>-001, the first free number

@@ -26,6 +26,7 @@
 #include "weyl/core/own_folder.h"
 #include "weyl/core/text_number.h"
 #include "weyl/data/open.h"
+#include "weyl/parallel/place.h"
 #include "weyl/predict/subject.h"
 #include "weyl/study/sweep/record.h"
 #include "weyl/train/loop/changes_on_resume.h"
@@ -339,6 +340,9 @@ int run(const CrossvalCommand& command, const Systems& systems) {
   check_trainable(recipe);
   warn_if_any(warning_about_choices(recipe.train));
   begin_or_go_on(command.out, recipe, known);
+  const std::optional<RankPlace> place = rank_place();
+  require<ConfigError>(!place || place->size == 1, "crossval: must be one process, but ",
+                       place ? place->from : "", " has started ", place ? place->size : 1);
   constexpr const char* left = "folds that are trained stay, and the same command goes on";
   catch_signals(left);
   std::vector<int64_t> done, missing;

@@ -10,9 +10,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
+#include <string_view>
 #include <system_error>
 #include <thread>
 
+#include "weyl/app/terminal/log.h"
 #include "weyl/core/check.h"
 #include "weyl/core/input_file.h"
 
@@ -49,12 +51,26 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 }  // namespace
 
 RankProcesses::RankProcesses(int64_t asked) {
+  try {
+    meet(asked);
+  } catch (...) {
+    end();
+    throw;
+  }
+}
+
+void RankProcesses::meet(int64_t asked) {
   std::optional<RankPlace> place = rank_place();
   const bool child = place && std::getenv(kFile) != nullptr;
   require<ConfigError>(!place || child || asked == 0 || asked == place->size, "--ranks: must be ",
                        place ? place->size : 1, ", as many as ", place ? place->from : "",
                        " has started, or not be given; got ", asked);
   Meeting meeting{.timeout = kTimeout};
+  require<ConfigError>(place || std::getenv(kFile) == nullptr, "environment: ", kFile,
+                       " must stand beside WEYL_RANK and WEYL_RANKS, which are those of children of --ranks");
+  if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME")) {
+    meeting.interface = interface;
+  }
   if (!place) {
     if (asked < 2) {
       return;
@@ -75,6 +91,10 @@ RankProcesses::RankProcesses(int64_t asked) {
                          place->from, " has started");
   }
   if (place->size > 1) {
+    if (place->rank == 0) {
+      say(text(place->size, " ranks, by ", place->from, ", meet",
+               place->address.empty() ? "" : " at " + place->address));
+    }
     ranks_ = std::make_shared<Ranks>(*place, meeting);
   }
 }
@@ -87,7 +107,9 @@ void RankProcesses::start_children(int64_t count) {
                                        "WEYL_RANKS=" + std::to_string(count),
                                        std::string(kFile) + "=" + folder_ + "/meeting"};
     for (char** entry = environ; *entry != nullptr; ++entry) {
-      variables.emplace_back(*entry);
+      if (!std::string_view(*entry).starts_with("WEYL_ALONE=")) {
+        variables.emplace_back(*entry);
+      }
     }
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
@@ -103,6 +125,10 @@ void RankProcesses::start_children(int64_t count) {
 }
 
 RankProcesses::~RankProcesses() {
+  end();
+}
+
+void RankProcesses::end() {
   ranks_.reset();  // whoever still waits for this rank hears of its end
   const auto end = std::chrono::steady_clock::now() + kLastWords;
   for (const pid_t child : children_) {

@@ -27,7 +27,9 @@ class RankProcesses {
   bool leads() const { return ranks_ == nullptr || ranks_->rank() == 0; }
 
  private:
+  void meet(int64_t asked);
   void start_children(int64_t count);
+  void end();
 
   std::string folder_;  // where they meet, of the first rank
   std::vector<pid_t> children_;

@@ -223,9 +223,6 @@ int say_interrupted(const TrainResult& result, bool json) {
 
 // Cores are those of all ranks of a host together, unless the caller says how many threads each has.
 void share_threads(const RankPlace& place, const Machine& machine) {
-  if (place.rank == 0) {
-    say(text(place.size, " ranks, by ", place.from, ": batches are of all of them together"));
-  }
   if (machine.threads == 0 && std::getenv("OMP_NUM_THREADS") == nullptr) {
     at::set_num_threads(std::max(1, at::get_num_threads() / place.local_size));
   }
@@ -299,6 +296,7 @@ TrainedRun train_run(const TrainCommand& command, const Systems& systems) {
   TrainedRun trained;
   trained.result = resumed ? resume(command.resume, request) : train(*recipe, request);
   if (!processes.leads()) {
+    trained.leads = false;
     return trained;
   }
   console.clear();
@@ -349,8 +347,8 @@ int run(const TrainCommand& command, const Systems& systems) {
   } catch (const RankLeaves&) {
     return exit_failed;  // the first rank says why
   }
-  if (trained.result.run.empty()) {
-    return exit_done;  // of another rank than the first
+  if (!trained.leads) {
+    return trained.result.ending == Ending::interrupted ? exit_interrupted : exit_done;
   }
   const TrainResult& result = trained.result;
   if (result.ending == Ending::interrupted) {

@@ -17,6 +17,7 @@ struct TrainedRun {
     Metrics metrics;
   };
 
+  bool leads = true;  // false: of another rank than the first, which alone has more than an ending
   TrainResult result;
   Json json;                 // what result.json has
   std::vector<Row> metrics;  // of the test split, beside those of simple answers

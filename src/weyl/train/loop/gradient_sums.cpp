@@ -95,7 +95,8 @@ struct GradientSums::Sums {
   }
 };
 
-GradientSums::GradientSums(std::shared_ptr<Ranks> ranks, const std::vector<Parameter>& parameters)
+GradientSums::GradientSums(std::shared_ptr<Ranks> ranks, const std::vector<Parameter>& parameters,
+                           int64_t bucket_size)
     : sums_(std::make_unique<Sums>()) {
   Sums& s = *sums_;
   s.ranks = std::move(ranks);
@@ -110,7 +111,7 @@ GradientSums::GradientSums(std::shared_ptr<Ranks> ranks, const std::vector<Param
   }
   s.part_of.resize(s.weights.size());
   s.come.resize(s.weights.size());
-  for (const Bucket& bucket : buckets_of(bytes, bucket_bytes)) {
+  for (const Bucket& bucket : buckets_of(bytes, bucket_size)) {
     for (const size_t p : bucket.parameters) {
       const auto dtype = s.weights[p].scalar_type();
       const bool joins = p != bucket.parameters.front() &&

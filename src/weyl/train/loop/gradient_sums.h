@@ -15,17 +15,18 @@ namespace weyl {
 /// use counts as zero there; one that none uses keeps no gradient. On the CPU.
 class GradientSums {
  public:
-  static constexpr int64_t bucket_bytes = int64_t{4} << 20;
+  static constexpr int64_t bucket_bytes = int64_t{4} << 20;  // recorded with a run: sums depend on it
 
   /// `parameters`: of the model, in their order, the same on all ranks; those without gradient are passed over.
-  GradientSums(std::shared_ptr<Ranks> ranks, const std::vector<Parameter>& parameters);
+  GradientSums(std::shared_ptr<Ranks> ranks, const std::vector<Parameter>& parameters,
+               int64_t bucket = bucket_bytes);
   ~GradientSums();
   GradientSums(const GradientSums&) = delete;
   GradientSums& operator=(const GradientSums&) = delete;
 
   /// The numbers of all ranks added, for terms of a loss that divide by them: () each, float64. A rank without samples
   /// gives none and gets those of the others, at most `most_terms`.
-  static constexpr int64_t most_terms = 16;
+  static constexpr int64_t most_terms = 1024;
   std::vector<Tensor> whole(const std::vector<Tensor>& numbers);
 
   /// To be called before the last backward pass of a step, and on a rank that has none: from here on each gradient is taken

@@ -1,6 +1,7 @@
 #include "weyl/train/loop/trainer.h"
 
 #include <ATen/Context.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/tensor.h>
 
@@ -46,14 +47,23 @@ NamedTensors statistics_of(const Model& model) {
   return statistics;
 }
 
-/// Of each planned batch the part of this rank, by tokens.
+// Running statistics, which a step changes without the optimiser, are called so (nn/norms.h, models/grids, models/steerable).
+bool has_running_statistics(const Model& model) {
+  return std::ranges::any_of(model.parameters(), [](const Parameter& p) {
+    return !p.trainable && (p.name.ends_with("running_mean") || p.name.ends_with("running_var") ||
+                            p.name.ends_with("mean_square"));
+  });
+}
+
+/// Of each planned batch the part of this rank, by tokens; crops are all of one size.
 LoaderOptions of_rank(LoaderOptions options, const std::shared_ptr<Ranks>& ranks,
                       const std::shared_ptr<const Dataset>& data) {
   if (ranks != nullptr) {
-    options.part = [rank = ranks->rank(), size = ranks->size(), data](std::span<const int64_t> samples) {
+    options.part = [rank = ranks->rank(), size = ranks->size(), data,
+                    cropped = !options.crop.empty()](std::span<const int64_t> samples) {
       std::vector<int64_t> work, own;
       for (const int64_t sample : samples) {
-        work.push_back(data->tokens(sample));
+        work.push_back(cropped ? 1 : data->tokens(sample));
       }
       const auto shares = shares_of(work, size);
       for (const int64_t place : shares[static_cast<size_t>(rank)]) {
@@ -104,7 +114,7 @@ Trainer::Trainer(SavedModel saved, const TrainOptions& options, Splits data, std
   }
   if (ranks_ != nullptr) {
     require<ConfigError>(
-        statistics_of(*saved_.model).empty(),
+        !has_running_statistics(*saved_.model),
         "--ranks: must be 1 for a model with running statistics (batch norm), which each rank would "
         "make of its own part");
     sums_ = std::make_unique<GradientSums>(ranks_, saved_.model->parameters());
@@ -182,6 +192,28 @@ Elapsed Trainer::elapsed() const {
           nominal_ * static_cast<double>(state_.tokens.value_or(0))};
 }
 
+// All ranks must have the same plan, and begin with the weights of the first.
+void Trainer::start_alike() {
+  uint64_t plan = 1469598103934665603U;  // FNV-1a of the first epoch's samples
+  for (const auto& batch : loader_.plan(state_.epoch)) {
+    for (const int64_t sample : batch) {
+      plan = (plan ^ static_cast<uint64_t>(sample)) * 1099511628211U;
+    }
+  }
+  const std::string own = text(data_.train->size(), " training samples, plan ", plan);
+  const std::vector<std::string> all = ranks_->gather(own);
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    require<DataError>(all[rank] == all[0], "ranks: all must train on the same data, but rank 0 has ", all[0],
+                       " and rank ", rank, " has ", all[rank]);
+  }
+  const at::NoGradGuard quiet;
+  for (const Parameter& p : saved_.model->parameters()) {
+    const Tensor weight = p.tensor.detach().contiguous();
+    ranks_->broadcast(weight);
+    p.tensor.detach().copy_(weight);
+  }
+}
+
 double Trainer::seconds() const {
   return ranks_ != nullptr ? agreed_seconds_ : seconds_before_ + since(start_);
 }
@@ -209,6 +241,7 @@ void Trainer::begin() {
     seconds_before_ = journal_->seconds_before();
   }
   if (ranks_ != nullptr) {
+    start_alike();
     const Tensor before = at::full({1}, seconds_before_, at::kDouble);
     ranks_->broadcast(before);
     agreed_seconds_ = seconds_before_ = before.item<double>();
@@ -294,9 +327,13 @@ void Trainer::train_step() {
   }
 }
 
-std::vector<int64_t> Trainer::samples_of_step() const {
+std::vector<int64_t> Trainer::samples_of_step() {
   std::vector<int64_t> samples;
-  const auto plan = loader_.plan(state_.epoch);
+  if (planned_epoch_ != state_.epoch) {  // a plan takes as long as all samples are many
+    plan_ = loader_.plan(state_.epoch);
+    planned_epoch_ = state_.epoch;
+  }
+  const auto& plan = plan_;
   const auto batches = static_cast<int64_t>(plan.size());
   for (auto b = state_.batch; b < std::min(state_.batch + options_.accumulate, batches); ++b) {
     samples.insert(samples.end(), plan[static_cast<size_t>(b)].begin(), plan[static_cast<size_t>(b)].end());
@@ -305,6 +342,9 @@ std::vector<int64_t> Trainer::samples_of_step() const {
 }
 
 void Trainer::refuse_step(const StepNumbers& numbers) {
+  if (!leads()) {
+    throw RankLeaves("the first rank says which numbers were not finite");
+  }
   const std::vector<int64_t> samples = samples_of_step();
   std::vector<int64_t> others;  // evenly spread over the set
   constexpr int64_t most = 8;

@@ -23,6 +23,12 @@
 
 namespace weyl {
 
+/// What goes wrong on all ranks alike is told by the first of them. The others throw this, about which there is nothing to say.
+class RankLeaves : public RankError {
+ public:
+  using RankError::RankError;
+};
+
 /// What a training begins with.
 struct TrainStart {
   std::string run;  // its folder
@@ -156,6 +162,7 @@ class Trainer {
   int64_t tokens_of(int64_t sample) const;                   // as it is trained on
   int64_t tokens_until(int64_t epoch, int64_t batch) const;  // of the samples given until then
   void begin();
+  void start_alike();
   void train_step();  // an error names the sample that model or task refuse
   void take_step();
   std::vector<Batch> batches_of_step();
@@ -163,7 +170,7 @@ class Trainer {
   LateNumbers gradients_over_ranks(std::vector<Batch> batches);
   void settle();
   void settle_state();
-  std::vector<int64_t> samples_of_step() const;  // of the step that begins at `state_`
+  std::vector<int64_t> samples_of_step();  // of the step that begins at `state_`
   [[noreturn]] void refuse_step(const StepNumbers& numbers);
   std::optional<Metrics> validate();
   void log(const std::optional<Metrics>& metrics);
@@ -188,6 +195,8 @@ class Trainer {
   std::unique_ptr<GradientSums> sums_;  // with ranks
   bool agreed_stop_ = false;            // with ranks: what all know since the last step
   double agreed_seconds_ = 0;
+  std::vector<std::vector<int64_t>> plan_;  // of an epoch, where a step has asked for it
+  int64_t planned_epoch_ = -1;
   std::optional<Average> average_;
   std::optional<BestMetric> best_;
   std::vector<std::string> metrics_;  // that a validation may give, in alphabetical order
