@@ -134,7 +134,7 @@ PoseWindow make_pose_window(const PoseWindowsMakerOptions& o, std::string_view s
   std::vector<double> g(compact_size(o.group)), factor(g), next(g);
   lie.random(motions, g, o.spread);
   const Velocity velocity(lie, o.step, bound, window.motion, motions);
-  const auto size = static_cast<size_t>(matrix_size(o.group) * matrix_size(o.group));
+  const auto m = static_cast<size_t>(matrix_size(o.group)), size = m * m;
   std::vector<double> poses, matrix(size);
   for (size_t k = 0; k < t.size(); ++k) {
     lie.to_matrix(g, matrix);
