@@ -1,6 +1,7 @@
 // Ranks as forked processes of a test. The test must not have computed with several threads before: a child has none of them.
 #pragma once
 
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@ inline std::vector<int> run_ranks(int ranks, const std::string& file,
     children.push_back(fork());
     if (children.back() == 0) {
       int code = 7;
+      at::set_num_threads(1);  // LibTorch makes its pool anew after a fork, which must not happen in two threads at once
       try {
         work(
             std::make_shared<Ranks>(RankPlace{.rank = r, .size = ranks, .local_rank = r, .local_size = ranks},
