@@ -186,6 +186,34 @@ TEST(PointLabels, AllPointsOfAFileGoToTheNearestNode) {
   EXPECT_GT(std::get<0>(at::_unique(whole.nodes)).numel(), 3);
 }
 
+/// Of a model that is told classes by their number a class that it does not know would be that of another.
+TEST(PointLabels, AClassThatTheModelDoesNotKnowIsNoInput) {
+  const Folder folder;
+  const auto open = [&](const std::string& set, const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      write(folder / (set + "/" + name + "/a.txt"), "0 0 0\n1 2 3\n-4 5 6\n");
+    }
+    CloudsDataOptions o = options_of(folder / set);
+    o.point_label.clear();  // as for prediction
+    o.class_input = true;
+    o.classes = 3;
+    o.known_classes = {"chair", "lamp", "table"};
+    return open_set(o).train;
+  };
+  EXPECT_EQ(
+      message_of<DataError>([&] { open("other", {"chair", "sofa", "table"}); }),
+      folder /
+          "other: has the class 'sofa', which the model does not know: it knows 3 classes, 'chair', 'lamp', 'table'");
+  const auto some = open("some", {"lamp", "table"});
+  std::set<int64_t> told;
+  for (int64_t i = 0; i < some->size(); ++i) {
+    const Tensor input = points_of(sample(some, i)).of_graphs.at("shape_class");
+    ASSERT_EQ(input.sizes(), (std::vector<int64_t>{1, 3}));
+    told.insert(input.argmax().item<int64_t>());
+  }
+  EXPECT_EQ(told, (std::set<int64_t>{1, 2}));
+}
+
 TEST(PointLabels, PredictionsArePlyThatIsReadAgain) {
   const std::vector<double> positions{0.1, 2e6, -3, 4, 5, 6};
   const std::vector<int64_t> classes{1, 12};

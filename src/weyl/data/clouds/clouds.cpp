@@ -340,7 +340,7 @@ double mean_nodes(const std::vector<HeldCloud>& clouds, const CloudInput& input)
 int64_t count_of_classes(const CloudsDataOptions& o, const std::vector<std::string>& names, int64_t most) {
   const int64_t found = names.empty() ? most + 1 : std::ssize(names);
   const bool fits = o.classes == 0 || (names.empty() ? found <= o.classes : found == o.classes);
-  if (!fits) {
+  if (!fits || o.class_input) {  // a model is told classes by their numbers
     require_known(names, o.known_classes, o.path);
   }
   require<DataError>(fits || !names.empty(), o.path, ": classes must be 0 .. ", o.classes - 1,
