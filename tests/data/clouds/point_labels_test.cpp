@@ -214,6 +214,55 @@ TEST(PointLabels, AClassThatTheModelDoesNotKnowIsNoInput) {
   EXPECT_EQ(told, (std::set<int64_t>{1, 2}));
 }
 
+/// Labels of points by a usual name of classes: who asks for no labels of points, as prediction, is not told of them.
+TEST(PointLabels, AreNotTakenForTheClassOfACloud) {
+  const Folder folder;
+  const std::vector<float> positions{0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 2, 0};
+  const auto of_points = [](std::vector<int64_t> shape) {
+    return array("label", ElementType::i64, std::move(shape), std::vector<int64_t>{0, 1, 2, 3});
+  };
+  const NamedArray places = array("data", ElementType::f32, {2, 2, 3}, positions);
+  const NamedArray classes = array("class", ElementType::i64, {2}, std::vector<int64_t>{1, 0});
+  write_npz(folder / "a.npz", std::vector<NamedArray>{places, of_points({2, 2, 1})});
+  write_npz(folder / "b.npz", std::vector<NamedArray>{places, of_points({2, 2}), classes});
+  write_npz(folder / "c.npz",
+            std::vector<NamedArray>{array("data", ElementType::f32, {4, 3}, positions), of_points({4, 1})});
+  for (const char* name : {"a.npz", "c.npz"}) {
+    CloudsDataOptions o = options_of(folder / name);
+    o.point_label = "label";
+    EXPECT_EQ(open_cloud_files(o.path, o)->schema().labels.at(0).name, "mask") << name;
+    o.point_label.clear();
+    EXPECT_TRUE(open_cloud_files(o.path, o)->schema().labels.empty()) << name;
+  }
+  CloudsDataOptions o = options_of(folder / "b.npz");
+  o.class_input = true;
+  for (const char* label : {"label", ""}) {
+    o.point_label = label;
+    const auto data = open_cloud_files(o.path, o);
+    for (const int64_t i : {0, 1}) {
+      EXPECT_EQ(points_of(sample(data, i)).of_graphs.at("shape_class").argmax().item<int64_t>(), 1 - i);
+    }
+  }
+  o = options_of(WEYL_SOURCE_DIR
+                 "/tests/fixtures/clouds/points.h5");  // tools/goldens/h5_fixtures.py: the same
+  o.class_input = true;
+  for (const char* label : {"label", ""}) {
+    o.point_label = label;
+    const auto data = open_cloud_files(o.path, o);
+    for (const int64_t i : {0, 1, 2, 3}) {
+      EXPECT_EQ(points_of(sample(data, i)).of_graphs.at("shape_class").argmax().item<int64_t>(), 3 - i);
+    }
+  }
+  // What is neither is refused as before.
+  write_npz(folder / "d.npz",
+            std::vector<NamedArray>{
+                places, array("label", ElementType::i64, {3}, std::vector<int64_t>{0, 1, 2}), classes});
+  EXPECT_NE(message_of<DataError>([&] {
+              open_cloud_files(folder / "d.npz", o);
+            }).find("'label' must be [2], a class for each cloud, got [3]"),
+            std::string::npos);
+}
+
 TEST(PointLabels, PredictionsArePlyThatIsReadAgain) {
   const std::vector<double> positions{0.1, 2e6, -3, 4, 5, 6};
   const std::vector<int64_t> classes{1, 12};
