@@ -174,7 +174,8 @@ TEST(PointLabels, AllPointsOfAFileGoToTheNearestNode) {
   const auto data = open_cloud_files(o.path, o);
   const auto* clouds = dynamic_cast<const CloudSet*>(data.get());
   ASSERT_NE(clouds, nullptr);
-  const FilePoints whole = clouds->points_in_file(0);
+  LastFile last;
+  const FilePoints whole = clouds->points_in_file(0, last);
   ASSERT_EQ(whole.positions.size(0), 60);
   EXPECT_EQ(whole.positions[59][0].item<double>(), 1e6 + 59);
   const Batch batch = sample(data, 0);
@@ -261,6 +262,66 @@ TEST(PointLabels, AreNotTakenForTheClassOfACloud) {
               open_cloud_files(folder / "d.npz", o);
             }).find("'label' must be [2], a class for each cloud, got [3]"),
             std::string::npos);
+}
+
+/// Pairs of points at one place: each is said what its own node is, where it is one.
+TEST(PointLabels, CoincidentPointsOfAFileHaveTheirOwnNodes) {
+  const Folder folder;
+  std::string rows = "x y z row\n";
+  for (int p = 0; p < 60; ++p) {
+    rows += text(p / 2, " ", p / 2 * (p / 2), " 5 ", p, "\n");
+  }
+  write(folder / "a.txt", rows);
+  CloudsDataOptions o = options_of(folder / "a.txt");
+  o.point_label.clear();
+  o.features = {{"row"}};
+  o.fit = true;
+  for (const auto& [points, centres, draws] :
+       {std::tuple{0, 0, false}, {40, 0, false}, {40, 0, true}, {40, 25, false}, {40, 25, true}}) {
+    o.points = points;
+    o.input.centres = centres;
+    o.input.augment = draws ? std::optional(CloudAugmentation{.draw = true}) : std::nullopt;
+    const auto data = open_cloud_files(o.path, o);
+    LastFile last;
+    const Tensor node = dynamic_cast<const CloudSet&>(*data).points_in_file(0, last).nodes;
+    const Tensor row = points_of(sample(data, 0)).scalars.flatten().to(at::kLong);
+    EXPECT_TRUE(at::equal(node.index_select(0, row), at::arange(row.numel(), at::kLong)))
+        << points << " " << centres << " " << draws;
+  }
+}
+
+/// An archive of many clouds is read once, not once for each of them.
+TEST(PointLabels, AllCloudsOfAFileAreReadAtOnce) {
+  const Folder folder;
+  const auto store = [&](float first) {
+    write_npz(folder / "set/a.npz",
+              std::vector<NamedArray>{array("data", ElementType::f32, {2, 2, 3},
+                                            std::vector<float>{first, 0, 0, 1, 0, 0, 2, 0, 0, 3, 0, 0})});
+  };
+  fs::create_directories(folder / "set");
+  store(0);
+  write(folder / "set/b.txt", "7 0 0\n8 0 0\n");
+  CloudsDataOptions o = options_of(folder / "set");
+  o.point_label.clear();
+  const auto data = open_cloud_files(o.path, o);
+  const auto& clouds = dynamic_cast<const CloudSet&>(*data);
+  ASSERT_EQ(clouds.size(), 3);
+  LastFile last;
+  const auto first_place = [&](int64_t index) {
+    return clouds.points_in_file(index, last).positions[0][0].item<double>();
+  };
+  EXPECT_EQ(first_place(0), 0);
+  fs::rename(folder / "set/a.npz", folder / "away.npz");
+  EXPECT_EQ(first_place(1), 2);
+  EXPECT_EQ(first_place(2), 7);
+  EXPECT_THROW(first_place(0), DataError);  // which is away, and `last` has the other
+  fs::rename(folder / "away.npz", folder / "set/a.npz");
+  EXPECT_EQ(first_place(0), 0);
+  last = {};
+  store(0.5F);
+  EXPECT_NE(message_of<DataError>([&] { first_place(0); }).find("a.npz: has changed since it was read"),
+            std::string::npos);
+  EXPECT_EQ(first_place(1), 2);
 }
 
 TEST(PointLabels, PredictionsArePlyThatIsReadAgain) {
