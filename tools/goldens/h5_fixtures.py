@@ -37,3 +37,7 @@ with h5py.File(clouds / "many.h5", "w") as f:
     f["colour"] = np.full((4, 16, 3), 51, "u1")
     scan = f.create_group("scan")
     scan["places"] = data
+with h5py.File(clouds / "points.h5", "w") as f:  # a class of each point by a usual name of classes
+    f["data"] = data
+    f["label"] = (np.arange(4 * 16) % 5).astype("u1").reshape(4, 16)
+    f["class"] = np.array([3, 2, 1, 0])

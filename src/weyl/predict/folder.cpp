@@ -131,9 +131,10 @@ class Writer {
 
   /// Of nodes (M, 3), (M, 1), (M, K).
   void write_points(int64_t sample, const Tensor& positions, const Tensor& classes,
-                    const Tensor& probabilities) const {
+                    const Tensor& probabilities) {
     const auto* clouds = dynamic_cast<const CloudSet*>(&data_);  // of others the nodes are all there is
-    const auto whole = clouds != nullptr ? std::optional(clouds->points_in_file(sample)) : std::nullopt;
+    const auto whole =
+        clouds != nullptr ? std::optional(clouds->points_in_file(sample, last_)) : std::nullopt;
     const auto rows = [&](const Tensor& of_nodes) {
       return whole ? of_nodes.index_select(0, whole->nodes).contiguous() : of_nodes.contiguous();
     };
@@ -165,6 +166,7 @@ class Writer {
   bool named_ = false;              // there is one for each probability
   bool probabilities_;
   Overwrite overwrite_;
+  LastFile last_;                   // of clouds
   std::vector<std::string> stems_;  // of the samples' masks: path without the ending
   std::string table_;
 };

@@ -155,6 +155,39 @@ TEST(CloudFormats, ScansOfKittiWithAndWithoutLabels) {
   EXPECT_FALSE(looks_like_lidar_scan(image));
 }
 
+TEST(CloudFormats, LabelsOfAScanAreFoundFromItsOwnFolder) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder + "sequence/velodyne");
+  for (const char* path : {"000000.bin", "./000000.bin", "../velodyne/000000.bin"}) {
+    EXPECT_GE(read_lidar_scan(path).find("label"), 0) << path;
+  }
+  std::filesystem::current_path(before);
+}
+
+/// nuScenes: x, y, z, intensity, ring. Of a multiple of four points the bytes could be those of points of four numbers.
+TEST(CloudFormats, ScansOfFiveNumbersAPointAreRefused) {
+  std::string bytes;
+  for (int p = 0; p < 64; ++p) {
+    const std::array<float, 5> point{-3.F + static_cast<float>(p) / 8, 2, -1.5F, static_cast<float>(p),
+                                     static_cast<float>(p % 32)};
+    bytes.append(reinterpret_cast<const char*>(point.data()), sizeof(point));
+  }
+  const auto refused = [&](const std::string& name) {
+    const std::string path = testing::TempDir() + name;
+    std::ofstream(path, std::ios::binary) << bytes;
+    const std::string message = message_of<DataError>([&] { read_lidar_scan(path); });
+    std::filesystem::remove(path);
+    EXPECT_TRUE(message.starts_with(path + ": ")) << message;
+    return message.substr(std::min(message.size(), path.size() + 2));
+  };
+  EXPECT_EQ(
+      refused("scan.pcd.bin"),
+      "must be points of 4 numbers (float32 x, y, z, intensity), is by its name a scan of nuScenes, which has 5");
+  EXPECT_EQ(
+      refused("scan.bin"),
+      "must be points of 4 numbers (float32 x, y, z within 1000, intensity 0 to 255), of point 1 they are not");
+}
+
 TEST(CloudFormats, BrokenScans) {
   const std::string broken = WEYL_SOURCE_DIR "/tests/fixtures/broken/lidar/";
   const auto refused = [&](const std::string& name) {

@@ -174,7 +174,8 @@ TEST(PointLabels, AllPointsOfAFileGoToTheNearestNode) {
   const auto data = open_cloud_files(o.path, o);
   const auto* clouds = dynamic_cast<const CloudSet*>(data.get());
   ASSERT_NE(clouds, nullptr);
-  const FilePoints whole = clouds->points_in_file(0);
+  LastFile last;
+  const FilePoints whole = clouds->points_in_file(0, last);
   ASSERT_EQ(whole.positions.size(0), 60);
   EXPECT_EQ(whole.positions[59][0].item<double>(), 1e6 + 59);
   const Batch batch = sample(data, 0);
@@ -184,6 +185,143 @@ TEST(PointLabels, AllPointsOfAFileGoToTheNearestNode) {
   const Tensor apart = (fitted.unsqueeze(1) - nodes.unsqueeze(0)).square().sum(2);
   EXPECT_TRUE(at::equal(whole.nodes, apart.argmin(1)));
   EXPECT_GT(std::get<0>(at::_unique(whole.nodes)).numel(), 3);
+}
+
+/// Of a model that is told classes by their number a class that it does not know would be that of another.
+TEST(PointLabels, AClassThatTheModelDoesNotKnowIsNoInput) {
+  const Folder folder;
+  const auto open = [&](const std::string& set, const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+      write(folder / (set + "/" + name + "/a.txt"), "0 0 0\n1 2 3\n-4 5 6\n");
+    }
+    CloudsDataOptions o = options_of(folder / set);
+    o.point_label.clear();  // as for prediction
+    o.class_input = true;
+    o.classes = 3;
+    o.known_classes = {"chair", "lamp", "table"};
+    return open_set(o).train;
+  };
+  EXPECT_EQ(
+      message_of<DataError>([&] { open("other", {"chair", "sofa", "table"}); }),
+      folder /
+          "other: has the class 'sofa', which the model does not know: it knows 3 classes, 'chair', 'lamp', 'table'");
+  const auto some = open("some", {"lamp", "table"});
+  std::set<int64_t> told;
+  for (int64_t i = 0; i < some->size(); ++i) {
+    const Tensor input = points_of(sample(some, i)).of_graphs.at("shape_class");
+    ASSERT_EQ(input.sizes(), (std::vector<int64_t>{1, 3}));
+    told.insert(input.argmax().item<int64_t>());
+  }
+  EXPECT_EQ(told, (std::set<int64_t>{1, 2}));
+}
+
+/// Labels of points by a usual name of classes: who asks for no labels of points, as prediction, is not told of them.
+TEST(PointLabels, AreNotTakenForTheClassOfACloud) {
+  const Folder folder;
+  const std::vector<float> positions{0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 2, 0};
+  const auto of_points = [](std::vector<int64_t> shape) {
+    return array("label", ElementType::i64, std::move(shape), std::vector<int64_t>{0, 1, 2, 3});
+  };
+  const NamedArray places = array("data", ElementType::f32, {2, 2, 3}, positions);
+  const NamedArray classes = array("class", ElementType::i64, {2}, std::vector<int64_t>{1, 0});
+  write_npz(folder / "a.npz", std::vector<NamedArray>{places, of_points({2, 2, 1})});
+  write_npz(folder / "b.npz", std::vector<NamedArray>{places, of_points({2, 2}), classes});
+  write_npz(folder / "c.npz",
+            std::vector<NamedArray>{array("data", ElementType::f32, {4, 3}, positions), of_points({4, 1})});
+  for (const char* name : {"a.npz", "c.npz"}) {
+    CloudsDataOptions o = options_of(folder / name);
+    o.point_label = "label";
+    EXPECT_EQ(open_cloud_files(o.path, o)->schema().labels.at(0).name, "mask") << name;
+    o.point_label.clear();
+    EXPECT_TRUE(open_cloud_files(o.path, o)->schema().labels.empty()) << name;
+  }
+  CloudsDataOptions o = options_of(folder / "b.npz");
+  o.class_input = true;
+  for (const char* label : {"label", ""}) {
+    o.point_label = label;
+    const auto data = open_cloud_files(o.path, o);
+    for (const int64_t i : {0, 1}) {
+      EXPECT_EQ(points_of(sample(data, i)).of_graphs.at("shape_class").argmax().item<int64_t>(), 1 - i);
+    }
+  }
+  o = options_of(WEYL_SOURCE_DIR
+                 "/tests/fixtures/clouds/points.h5");  // tools/goldens/h5_fixtures.py: the same
+  o.class_input = true;
+  for (const char* label : {"label", ""}) {
+    o.point_label = label;
+    const auto data = open_cloud_files(o.path, o);
+    for (const int64_t i : {0, 1, 2, 3}) {
+      EXPECT_EQ(points_of(sample(data, i)).of_graphs.at("shape_class").argmax().item<int64_t>(), 3 - i);
+    }
+  }
+  // What is neither is refused as before.
+  write_npz(folder / "d.npz",
+            std::vector<NamedArray>{
+                places, array("label", ElementType::i64, {3}, std::vector<int64_t>{0, 1, 2}), classes});
+  EXPECT_NE(message_of<DataError>([&] {
+              open_cloud_files(folder / "d.npz", o);
+            }).find("'label' must be [2], a class for each cloud, got [3]"),
+            std::string::npos);
+}
+
+/// Pairs of points at one place: each is said what its own node is, where it is one.
+TEST(PointLabels, CoincidentPointsOfAFileHaveTheirOwnNodes) {
+  const Folder folder;
+  std::string rows = "x y z row\n";
+  for (int p = 0; p < 60; ++p) {
+    rows += text(p / 2, " ", p / 2 * (p / 2), " 5 ", p, "\n");
+  }
+  write(folder / "a.txt", rows);
+  CloudsDataOptions o = options_of(folder / "a.txt");
+  o.point_label.clear();
+  o.features = {{"row"}};
+  o.fit = true;
+  for (const auto& [points, centres, draws] :
+       {std::tuple{0, 0, false}, {40, 0, false}, {40, 0, true}, {40, 25, false}, {40, 25, true}}) {
+    o.points = points;
+    o.input.centres = centres;
+    o.input.augment = draws ? std::optional(CloudAugmentation{.draw = true}) : std::nullopt;
+    const auto data = open_cloud_files(o.path, o);
+    LastFile last;
+    const Tensor node = dynamic_cast<const CloudSet&>(*data).points_in_file(0, last).nodes;
+    const Tensor row = points_of(sample(data, 0)).scalars.flatten().to(at::kLong);
+    EXPECT_TRUE(at::equal(node.index_select(0, row), at::arange(row.numel(), at::kLong)))
+        << points << " " << centres << " " << draws;
+  }
+}
+
+/// An archive of many clouds is read once, not once for each of them.
+TEST(PointLabels, AllCloudsOfAFileAreReadAtOnce) {
+  const Folder folder;
+  const auto store = [&](float first) {
+    write_npz(folder / "set/a.npz",
+              std::vector<NamedArray>{array("data", ElementType::f32, {2, 2, 3},
+                                            std::vector<float>{first, 0, 0, 1, 0, 0, 2, 0, 0, 3, 0, 0})});
+  };
+  fs::create_directories(folder / "set");
+  store(0);
+  write(folder / "set/b.txt", "7 0 0\n8 0 0\n");
+  CloudsDataOptions o = options_of(folder / "set");
+  o.point_label.clear();
+  const auto data = open_cloud_files(o.path, o);
+  const auto& clouds = dynamic_cast<const CloudSet&>(*data);
+  ASSERT_EQ(clouds.size(), 3);
+  LastFile last;
+  const auto first_place = [&](int64_t index) {
+    return clouds.points_in_file(index, last).positions[0][0].item<double>();
+  };
+  EXPECT_EQ(first_place(0), 0);
+  fs::rename(folder / "set/a.npz", folder / "away.npz");
+  EXPECT_EQ(first_place(1), 2);
+  EXPECT_EQ(first_place(2), 7);
+  EXPECT_THROW(first_place(0), DataError);  // which is away, and `last` has the other
+  fs::rename(folder / "away.npz", folder / "set/a.npz");
+  EXPECT_EQ(first_place(0), 0);
+  last = {};
+  store(0.5F);
+  EXPECT_NE(message_of<DataError>([&] { first_place(0); }).find("a.npz: has changed since it was read"),
+            std::string::npos);
+  EXPECT_EQ(first_place(1), 2);
 }
 
 TEST(PointLabels, PredictionsArePlyThatIsReadAgain) {

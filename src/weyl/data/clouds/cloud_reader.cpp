@@ -246,6 +246,29 @@ std::vector<int64_t> labels_of(const NamedArray& from, int64_t clouds, bool many
   return labels;
 }
 
+/// Whether an array has a value for each of several points of positions (B P 3) or (P 3), not one for each cloud.
+bool is_of_points(const NamedArray& array, const NamedArray& positions) {
+  const auto& shape = positions.array.shape;
+  if (shape.size() < 2) {
+    return false;
+  }
+  std::vector<int64_t> rows(shape.begin(), shape.end() - 1), column = rows;
+  column.push_back(1);
+  return rows.back() > 1 && (array.array.shape == rows || array.array.shape == column);
+}
+
+/// The classes of clouds by the first of the usual names that is not of their points.
+const NamedArray* usual_label(const std::vector<NamedArray>& arrays, const NamedArray& positions,
+                              const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const NamedArray* found = array_named(arrays, {name});
+    if (found != nullptr && !is_of_points(*found, positions)) {
+      return found;
+    }
+  }
+  return nullptr;
+}
+
 /// `all` are the file's arrays, for messages.
 void use_arrays(const std::vector<NamedArray>& arrays, const std::function<Entries()>& all,
                 const CloudsDataOptions& o, const std::string& where, const std::function<void(Cloud)>& use) {
@@ -280,8 +303,7 @@ void use_arrays(const std::vector<NamedArray>& arrays, const std::function<Entri
   }
   const NamedArray* label = nullptr;
   if (o.label.empty()) {
-    label = array_named(arrays, labels_for(o));
-    label = label != nullptr && points > 1 && label->array.shape == rows ? nullptr : label;  // of points
+    label = usual_label(arrays, *positions, labels_for(o));
   } else {
     label =
         named({o.label}, text("has no array ", quote(o.label, 40), " (data.clouds.label), its arrays are "));
@@ -382,6 +404,27 @@ PointTable table_of(const std::string& path, const CloudsDataOptions& o) {
   return read_point_text(path, o.columns);
 }
 
+/// The arrays of an HDF5 file that the options ask for, the first by each list of names.
+std::vector<NamedArray> hdf5_arrays(const std::string& path, const CloudsDataOptions& o, uint64_t limit) {
+  const auto positions = names_for(o.positions, usual_positions);
+  std::vector<std::vector<std::string>> wanted{positions, labels_for(o)};
+  if (!o.point_label.empty()) {
+    wanted.push_back({o.point_label});
+  }
+  for (const CloudFeature& feature : o.features) {
+    wanted.push_back({feature.key});
+  }
+  while (true) {
+    std::vector<NamedArray> arrays = read_hdf5_arrays(path, wanted, limit);
+    std::vector<std::string>& labels = wanted[1];
+    const NamedArray *places = array_named(arrays, positions), *label = array_named(arrays, labels);
+    if (!o.label.empty() || places == nullptr || label == nullptr || !is_of_points(*label, *places)) {
+      return arrays;
+    }
+    labels.erase(labels.begin(), std::ranges::find(labels, label->name) + 1);  // the next may be of clouds
+  }
+}
+
 }  // namespace
 
 void read_clouds(const std::string& path, const CloudsDataOptions& o, const std::function<void(Cloud)>& use) {
@@ -390,14 +433,7 @@ void read_clouds(const std::string& path, const CloudsDataOptions& o, const std:
     const auto arrays = read_npz(path, limit);
     use_arrays(arrays, [&] { return entries_of(arrays); }, o, path, use);
   } else if (is_hdf5(path)) {
-    std::vector<std::vector<std::string>> wanted{names_for(o.positions, usual_positions), labels_for(o)};
-    if (!o.point_label.empty()) {
-      wanted.push_back({o.point_label});
-    }
-    for (const CloudFeature& feature : o.features) {
-      wanted.push_back({feature.key});
-    }
-    use_arrays(read_hdf5_arrays(path, wanted, limit), [&] { return read_hdf5_entries(path); }, o, path, use);
+    use_arrays(hdf5_arrays(path, o, limit), [&] { return read_hdf5_entries(path); }, o, path, use);
   } else {
     use(cloud_of(table_of(path, o), o, path));
   }

@@ -33,7 +33,8 @@ inline constexpr std::string_view cloud_endings = ".npz, .ply, .pcd, .off, .bin,
 /// (clouds/point_text.h); of .npz and HDF5 those of the array of positions,
 /// (P, 3) or (B, P, 3). A feature is the array of its key, (P) or (P, c), with B before where positions have it, or the
 /// columns that options.cpp names; bytes (0 .. 255 by their type) become parts of 255. Labels are whole numbers (), (1),
-/// (B) or (B, 1), those of points (P), (P, 1), (B, P) or (B, P, 1), or a column. DataError naming the file: what the formats
+/// (B) or (B, 1), those of points (P), (P, 1), (B, P) or (B, P, 1), or a column; by a usual name labels of points are not taken
+/// for those of clouds. DataError naming the file: what the formats
 /// say, an array that is not there or has another shape, numbers that are not finite, labels below 0 or no whole numbers.
 void read_clouds(const std::string& path, const CloudsDataOptions& options,
                  const std::function<void(Cloud)>& use);

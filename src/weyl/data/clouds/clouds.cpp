@@ -37,6 +37,14 @@ std::vector<T> rows_of(const std::vector<T>& values, const std::vector<int64_t>&
   return result;
 }
 
+/// Rows of a file's cloud of so many points that are taken: a pure function of (seed, name of the file, number in it).
+std::vector<int64_t> rows_taken(const CloudsDataOptions& o, const std::string& file, int64_t number,
+                                int64_t points) {
+  Stream stream(static_cast<uint64_t>(o.seed), "clouds points " + fs::path(file).filename().string(),
+                {static_cast<uint64_t>(number)});
+  return draw_rows(points, o.points, stream);
+}
+
 }  // namespace
 
 void keep_rows(Cloud& cloud, const std::vector<int64_t>& rows) {
@@ -60,31 +68,43 @@ std::string CloudSet::name(int64_t index) const {
   return held.source.empty() ? text(fs::path(held.file).stem().string(), "_", held.number) : "";
 }
 
-FilePoints CloudSet::points_in_file(int64_t index) const {
+FilePoints CloudSet::points_in_file(int64_t index, LastFile& last) const {
   const HeldCloud& held = clouds_.at(index);
-  CloudsDataOptions o = options_;  // places alone
-  o.features.clear();
-  o.point_label.clear();
-  std::vector<double> positions;
-  int64_t number = 0;
-  read_clouds(held.file, o, [&](Cloud cloud) {
-    if (number++ == held.number) {
-      positions = std::move(cloud.positions);
-    }
-  });
-  require<DataError>(!positions.empty(), held.file, ": has changed since it was read");
+  if (last.path != held.file) {
+    CloudsDataOptions o = options_;  // places alone
+    o.features.clear();
+    o.point_label.clear();
+    last = {};
+    read_clouds(held.file, o, [&](Cloud cloud) { last.positions.push_back(std::move(cloud.positions)); });
+    last.path = held.file;
+  }
+  const auto require_same = [&](bool same) {
+    require<DataError>(same, held.file, ": has changed since it was read");
+  };
+  require_same(held.number < std::ssize(last.positions));
+  const std::vector<double>& positions = last.positions[held.number];
   std::vector<double> fitted = positions;
   if (options_.fit) {
     fit_into_ball(std::span(fitted));
   }
-  const Seen nodes = seen(index, nullptr);
-  const NearestPoints nearest(nodes.view.positions);
   const int64_t points = std::ssize(positions) / 3;
+  const std::vector<int64_t> taken = rows_taken(options_, held.file, held.number, points);
+  const bool kept = held.rows.empty();  // and nothing else of the cloud
+  require_same(held.cloud.points() == (kept ? std::ssize(taken) : points));
+  const Seen nodes = seen(index, nullptr);
+  std::vector<int64_t> own(points, -1);
+  for (int64_t m = 0; m < nodes.view.nodes(); ++m) {
+    const int64_t row = kept ? taken[nodes.view.rows[m]] : nodes.view.rows[m];
+    require_same(std::equal(fitted.begin() + 3 * row, fitted.begin() + 3 * (row + 1),
+                            nodes.view.positions.begin() + 3 * m));
+    own[row] = m;
+  }
+  const NearestPoints nearest(nodes.view.positions);
   FilePoints all{at::empty({points, 3}, at::kDouble), at::empty({points}, at::kLong)};
   std::ranges::copy(positions, all.positions.mutable_data_ptr<double>());
   auto* node = all.nodes.mutable_data_ptr<int64_t>();
   for (int64_t p = 0; p < points; ++p) {
-    node[p] = nearest.to({fitted[3 * p], fitted[3 * p + 1], fitted[3 * p + 2]});
+    node[p] = own[p] >= 0 ? own[p] : nearest.to({fitted[3 * p], fitted[3 * p + 1], fitted[3 * p + 2]});
   }
   return all;
 }
@@ -267,23 +287,21 @@ std::vector<HeldCloud> load(const std::vector<CloudFile>& files, const CloudsDat
   std::vector<HeldCloud> all;
   for (const CloudFile& file : files) {
     const size_t first = all.size();
-    const std::string name = fs::path(file.path).filename().string();
     try {
       read_clouds(file.path, o, [&](Cloud cloud) {
         if (o.fit) {
           fit_into_ball(std::span(cloud.positions));
         }
-        Stream stream(static_cast<uint64_t>(o.seed), "clouds points " + name, {all.size() - first});
         require<DataError>(o.input.neighbours == 0 || cloud.points() > o.input.neighbours, file.path,
                            ": data.clouds.neighbours must be less than ", cloud.points(),
                            ", the points of the cloud, got ", o.input.neighbours);
-        std::vector<int64_t> rows = draw_rows(cloud.points(), o.points, stream);
+        const auto number = static_cast<int64_t>(all.size() - first);
+        std::vector<int64_t> rows = rows_taken(o, file.path, number, cloud.points());
         if (!o.input.draws()) {
           keep_rows(cloud, rows);
           rows.clear();
         }
         cloud.label = file.label >= 0 ? file.label : cloud.label;
-        const auto number = static_cast<int64_t>(all.size() - first);
         all.push_back({std::move(cloud), file.path, file.path, number, std::move(rows)});
       });
     } catch (const DataError& fault) {
@@ -340,7 +358,7 @@ double mean_nodes(const std::vector<HeldCloud>& clouds, const CloudInput& input)
 int64_t count_of_classes(const CloudsDataOptions& o, const std::vector<std::string>& names, int64_t most) {
   const int64_t found = names.empty() ? most + 1 : std::ssize(names);
   const bool fits = o.classes == 0 || (names.empty() ? found <= o.classes : found == o.classes);
-  if (!fits) {
+  if (!fits || o.class_input) {  // a model is told classes by their numbers
     require_known(names, o.known_classes, o.path);
   }
   require<DataError>(fits || !names.empty(), o.path, ": classes must be 0 .. ", o.classes - 1,

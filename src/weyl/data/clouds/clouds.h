@@ -23,10 +23,16 @@ struct HeldCloud {
   int64_t taken() const { return rows.empty() ? cloud.points() : static_cast<int64_t>(rows.size()); }
 };
 
-/// All points of the file of a cloud whose nodes are some of them, moved or scaled, and of each the nearest node.
+/// All points of the file of a cloud whose nodes are some of them, moved or scaled, and of each its node, or the nearest.
 struct FilePoints {
   Tensor positions;  // (P, 3) float64, as the file has them
   Tensor nodes;      // (P) int64, rows of the sample's nodes
+};
+
+/// The clouds of the file that was read last, which may be many: (P, 3) each, as the file has them.
+struct LastFile {
+  std::string path;
+  std::vector<std::vector<double>> positions;
 };
 
 /// Leaves these rows of a cloud, in their order.
@@ -42,8 +48,8 @@ class CloudSet : public Dataset {
   int64_t tokens(int64_t index) const override { return options_.input.nodes(clouds_.at(index).taken()); }
   std::string source(int64_t index) const override { return clouds_.at(index).source; }
   std::string name(int64_t index) const override;
-  /// Reads the file of a cloud again. DataError: it has changed.
-  FilePoints points_in_file(int64_t index) const;
+  /// Reads the file of a cloud again, unless `last` has it, and leaves it there. DataError: it has changed.
+  FilePoints points_in_file(int64_t index, LastFile& last) const;
   Batch batch(std::span<const int64_t> indices) const override;
   Batch augmented(std::span<const int64_t> indices, std::span<const int64_t> partners,
                   const Draw& draw) const override;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <limits>
+#include <optional>
 
 #include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
@@ -66,45 +67,53 @@ PointTable parse_lidar_scan(std::span<const std::byte> scan, std::optional<std::
   return found;
 }
 
-PointTable read_lidar_scan(const std::string& path) {
-  namespace fs = std::filesystem;
-  const MappedFile file(path);
-  const fs::path folder = fs::path(path).parent_path();
-  const fs::path labels = folder.parent_path() / "labels" / fs::path(path).stem().concat(".label");
-  if (folder.filename() != "velodyne" || !fs::is_regular_file(labels)) {
-    return parse_lidar_scan(file.bytes(), {}, path);
-  }
-  const MappedFile of_points(labels.string());
-  return parse_lidar_scan(file.bytes(), of_points.bytes(), path);
-}
-
 namespace {
 
-bool could_be_scan(std::span<const std::byte> bytes) {
-  if (bytes.empty() || bytes.size() % kScanPoint != 0) {
-    return false;
-  }
-  bool some = false;
-  for (size_t p = 0; p < std::min(bytes.size() / kScanPoint, kLookedPoints); ++p) {
+/// The first of the points looked at that no scan would have.
+std::optional<size_t> first_implausible_point(std::span<const std::byte> scan) {
+  for (size_t p = 0; p < std::min(scan.size() / kScanPoint, kLookedPoints); ++p) {
     for (size_t k = 0; k < 4; ++k) {
-      const auto x = little_at<float>(bytes, p * kScanPoint + k * sizeof(float));
+      const auto x = little_at<float>(scan, p * kScanPoint + k * sizeof(float));
       const bool plausible = k < 3 ? std::abs(x) <= kFarthest : x >= 0 && x <= kBrightest;
       if (!plausible ||
           (x != 0 && std::abs(x) < std::numeric_limits<float>::min())) {  // bytes of something else
-        return false;
+        return p;
       }
-      some = some || x != 0;
     }
   }
-  return some;
+  return std::nullopt;
 }
 
 }  // namespace
 
+PointTable read_lidar_scan(const std::string& path) {
+  namespace fs = std::filesystem;
+  const MappedFile file(path);
+  require<DataError>(
+      !path.ends_with(".pcd.bin"), path,
+      ": must be points of 4 numbers (float32 x, y, z, intensity), is by its name a scan of nuScenes, "
+      "which has 5");
+  const fs::path whole = fs::absolute(path).lexically_normal(), folder = whole.parent_path();
+  const fs::path labels = folder.parent_path() / "labels" / whole.stem().concat(".label");
+  std::optional<MappedFile> of_points;
+  if (folder.filename() == "velodyne" && fs::is_regular_file(labels)) {
+    of_points.emplace(labels.string());
+  }
+  PointTable table =
+      parse_lidar_scan(file.bytes(), of_points ? std::optional(of_points->bytes()) : std::nullopt, path);
+  const auto odd = first_implausible_point(file.bytes());
+  require<DataError>(!odd, path, ": must be points of 4 numbers (float32 x, y, z within ", kFarthest,
+                     ", intensity 0 to ", kBrightest, "), of point ", odd.value_or(0), " they are not");
+  return table;
+}
+
 bool looks_like_lidar_scan(const std::string& path) {
   try {
     const MappedFile file(path);
-    return could_be_scan(file.bytes());
+    const auto bytes = file.bytes();
+    return !bytes.empty() && bytes.size() % kScanPoint == 0 && !first_implausible_point(bytes) &&
+           std::ranges::any_of(bytes.first(std::min(bytes.size(), kLookedPoints * kScanPoint)),
+                               [](std::byte b) { return b != std::byte{0}; });
   } catch (const DataError&) {  // said by whoever reads it
     return false;
   }

@@ -14,7 +14,8 @@ namespace weyl {
 /// (the lower 16 bits) and `instance` (the upper ones).
 ///
 /// DataError naming `where`, and the point: no point, bytes that are no whole points, a coordinate that is not finite, labels
-/// of another number of points. MemoryError: more than there is.
+/// of another number of points. read_lidar_scan also refuses the ending `.pcd.bin`, nuScenes's points of five numbers, and
+/// first points that are not within a kilometre, with intensities 0 to 255. MemoryError: more than there is.
 PointTable parse_lidar_scan(std::span<const std::byte> scan, std::optional<std::span<const std::byte>> labels,
                             std::string_view where);
 PointTable read_lidar_scan(const std::string& path);
