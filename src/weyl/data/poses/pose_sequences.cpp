@@ -7,6 +7,7 @@
 #include <ATen/ops/tensor.h>
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <span>
 
 #include "weyl/carriers/tensor_format.h"
@@ -353,6 +354,38 @@ Splits open_set(const PoseWindowsDataOptions& o) {
        .train = o.train,
        .valid = o.valid,
        .test = o.test});
+}
+
+PoseWindowsDataOptions as_opened(PoseWindowsDataOptions o, const Dataset& train) {
+  if (is_one_trajectory(o.path) ||
+      train.schema().interface.features != declared_schema(o).interface.features) {
+    return o;
+  }
+  constexpr int64_t at_once = 2048;
+  int64_t length = 0, ahead = 0;
+  for (int64_t begin = 0; begin < train.size(); begin += at_once) {
+    std::vector<int64_t> some(std::min(at_once, train.size() - begin));
+    std::iota(some.begin(), some.end(), begin);
+    const Batch batch = train.batch(some);
+    const auto& poses = std::get<Poses>(batch.input);
+    const Tensor asked = poses.scalars.select(1, 1).to(at::kDouble).contiguous();
+    const auto* a = asked.const_data_ptr<double>();
+    for (int64_t s = 0; s < poses.graphs.count(); ++s) {
+      const int64_t size = poses.graphs.size(s), first = poses.graphs.offsets[s],
+                    count = std::count_if(a + first, a + first + size, [](double x) { return x > 0.5; });
+      length = std::max(length, size);
+      ahead = std::max(ahead, count < size ? count : 0);
+    }
+  }
+  const PoseWindowsDataOptions usual;
+  const auto take = [&](const char* key, int64_t& told, int64_t left_out, int64_t found) {
+    require<ConfigError>(told == left_out || told == found, "data.pose_windows.", key, ": must be ", found,
+                         ", as the files of ", o.path, " have it, or be left out, got ", told);
+    told = found;
+  };
+  take("length", o.length, usual.length, length);
+  take("ahead", o.ahead, usual.ahead, ahead);
+  return o;
 }
 
 }  // namespace weyl
