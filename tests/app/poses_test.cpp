@@ -479,5 +479,36 @@ TEST(PosesProgram, TakesTrajectoriesInOtherGroups) {
   EXPECT_NE(told.find("inputs")->dump().find("time"), std::string::npos) << told.dump();
 }
 
+// A recording that may be trained on is one that may be predicted: with repeated times, and with times as a feature.
+TEST(PosesProgram, PredictsARecordingAsItWasTrained) {
+  const std::string folder = scratch("pose-repeated");
+  write_path(folder + "/path.txt", 100, 0.3);
+  std::string text = contents(folder + "/path.txt");
+  const size_t end = text.rfind('\n', text.size() - 2) + 1;
+  text += text.substr(end);  // the last pose once more
+  std::ofstream(folder + "/twice.txt") << text;
+  for (const std::string set : {"pose_windows", "pose_sequences"}) {
+    const bool windows = set == "pose_windows";
+    const std::string train = "train " WEYL_SOURCE_DIR "/configs/" +
+                              std::string(windows ? "pose_windows/forecast.toml data.pose_windows.ahead=2"
+                                                  : "completion/se3.toml data.pose_sequences.times=true") +
+                              " data." + set + ".path=twice.txt data." + set +
+                              ".length=8 train.epochs=1 train.batch=4 --out " + set;
+    const Outcome refused = weyl_program(train, folder);
+    EXPECT_EQ(refused.code, exit_data);
+    EXPECT_NE(refused.err.find("repeated=keep or repeated=drop"), std::string::npos) << refused.err;
+    const Outcome trained = weyl_program(train + " data." + set + ".repeated=drop", folder);
+    ASSERT_EQ(trained.code, 0) << trained.err;
+    const Outcome written = weyl_program("predict " + set + " twice.txt --out " + set + ".tum", folder);
+    ASSERT_EQ(written.code, 0) << written.err;
+    EXPECT_NE(written.err.find(windows ? "of 102 poses lie ahead" : "of 101 is the one"), std::string::npos)
+        << written.err;
+    EXPECT_EQ(
+        weyl_program("predict " + set + " twice.txt --out no.tum data." + set + ".repeated=refuse", folder)
+            .code,
+        exit_data);
+  }
+}
+
 }  // namespace poses_test
 }  // namespace weyl

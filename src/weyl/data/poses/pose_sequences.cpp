@@ -30,8 +30,9 @@ Question question_of(const PoseFileOptions& o, const std::string& where) {
   const bool poses = o.ahead > 0 || o.noise > 0 || o.angle_noise > 0;
   require<ConfigError>(!(o.hole && poses), where,
                        ": hole asks for another pose than ahead and noise do; take one of them");
-  require<ConfigError>(o.hole || !o.times, where,
-                       ": times goes with hole; with ahead or noise the poses have a time anyway");
+  require<ConfigError>(o.hole || !o.times || (o.length == 0 && !poses), where,
+                       ": times goes with hole, or with the whole trajectory as one sample; with ahead or "
+                       "noise the poses have a time anyway");
   return o.hole ? Question::hole : poses ? Question::poses : Question::nothing;
 }
 
@@ -182,10 +183,12 @@ std::shared_ptr<const InMemory> as_poses(const TimedPoses& timed, const Windows&
   const Tensor times = at::index_select(at::tensor(timed.times, at::kDouble), 0, rows).unsqueeze(1);
   if (question == Question::poses) {
     ask(timed, windows, o, all, schema);
-  } else if (question == Question::hole) {
-    schema.labels = declared_schema(PoseSequencesDataOptions{}).labels;
-    all.labels["element"] = at::index_select(matrices, 0, at::tensor(windows.holes, at::kLong));
-    all.labels["flank"] = at::tensor(windows.flank, at::kLong).unsqueeze(1);
+  } else {
+    if (question == Question::hole) {
+      schema.labels = declared_schema(PoseSequencesDataOptions{}).labels;
+      all.labels["element"] = at::index_select(matrices, 0, at::tensor(windows.holes, at::kLong));
+      all.labels["flank"] = at::tensor(windows.flank, at::kLong).unsqueeze(1);
+    }
     if (o.times) {
       const Tensor firsts =
           at::index_select(at::tensor(timed.times, at::kDouble), 0, at::tensor(windows.starts, at::kLong));
