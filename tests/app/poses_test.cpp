@@ -365,6 +365,31 @@ TEST(PosesProgram, ForecastsTheNextPosesOfATrajectory) {
   const std::string text = contents(folder + "/ahead.tum");
   EXPECT_NE(text.find("\n1010.0000"), std::string::npos) << text.substr(text.size() - 300);
   EXPECT_EQ(weyl_program("predict run ahead.kitti --out other.tum", folder).code, 2);  // no times
+  const Outcome untimed = weyl_program("predict run ahead.kitti --out other.kitti", folder);
+  EXPECT_EQ(untimed.code, exit_data);
+  EXPECT_NE(untimed.err.find("has no times, and the model was trained on seconds"), std::string::npos)
+      << untimed.err;
+  // A model of poses without times, from a file and from a folder, takes such alone.
+  std::filesystem::create_directories(folder + "/cut");
+  for (const std::string name : {"train", "valid", "test"}) {
+    ASSERT_EQ(
+        weyl_program("data convert ahead.kitti cut/" + name + ".safetensors length=8 ahead=2", folder).code,
+        0);
+  }
+  for (const std::string path : {"ahead.kitti", "cut"}) {
+    const Outcome numbered = weyl_program(
+        "train path.toml data.pose_windows.path=" + path + " train.epochs=1 --out numbered-" + path +
+            (path == "cut" ? " data.pose_windows.stride=0 'data.pose_windows.fractions=[0.8, 0.1, 0.1]'"
+                           : ""),
+        folder);
+    ASSERT_EQ(numbered.code, 0) << numbered.err;
+    EXPECT_EQ(
+        weyl_program("predict numbered-" + path + " ahead.kitti --out x" + path + ".kitti", folder).code, 0);
+    const Outcome mixed = weyl_program("predict numbered-" + path + " path.txt --out mixed.kitti", folder);
+    EXPECT_EQ(mixed.code, exit_data);
+    EXPECT_NE(mixed.err.find("has times, and the model was trained on poses without"), std::string::npos)
+        << mixed.err;
+  }
 }
 
 // The files of a folder say whether poses lie ahead, and how many; no override makes a forecaster denoise.

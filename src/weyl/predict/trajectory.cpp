@@ -193,6 +193,10 @@ CorrectedTrajectory correct_trajectory(const Predictor& predictor, const PoseWin
       features.size() == 2 && features[0].name == "time" && features[1].name == "asked", path,
       ": the model must read the features time and asked of a trajectory: give a .safetensors file");
   PoseTrajectory found = read_for(path, out, windows.repeated);
+  require<DataError>(features[0].unit != "s" || !found.times.empty(), path,
+                     ": has no times, and the model was trained on seconds");
+  require<DataError>(features[0].unit != "poses" || found.times.empty(), path,
+                     ": has times, and the model was trained on poses without: write it as .kitti");
   std::vector<double> times = found.times;
   for (int64_t k = 0; found.times.empty() && k < found.size(); ++k) {
     times.push_back(static_cast<double>(k));

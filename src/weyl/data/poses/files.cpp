@@ -73,6 +73,8 @@ std::shared_ptr<const Dataset> PoseFiles::open(const OpenRequest& request) {
     options.repeated = windows->repeated;
   }
   auto set = open_pose_file(request.path, options);
+  require<DataError>(!options.times || set->schema().interface.features[0].unit == "s", request.path,
+                     ": has no times, which the model reads (data.pose_sequences.times)");
   if (const Interface* told = request.interface) {
     require<DataError>(told->group == LieGroup::se3, request.path, ": holds poses of se3, the model takes ",
                        told->group ? name_of(*told->group) : "none");

@@ -12,6 +12,7 @@
 
 #include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
+#include "weyl/core/safetensors.h"
 #include "weyl/data/base/open_request.h"
 #include "weyl/data/base/parts.h"
 #include "weyl/data/base/tensor_splits.h"
@@ -159,7 +160,7 @@ void ask(const TimedPoses& timed, const Windows& windows, const PoseFileOptions&
   auto& poses = std::get<Poses>(all.input);
   poses.elements = at::tensor(every.tokens, at::kDouble).view({-1, m, m});
   poses.scalars = at::cat({column_of(every.time), column_of(every.asked)}, 1);
-  schema.interface.features = features_of_windows(timed.in_seconds ? "s" : "");
+  schema.interface.features = features_of_windows(timed.in_seconds ? "s" : "poses");
   schema.labels = {label_of_windows};
   all.labels["pose"] = at::tensor(every.truth, at::kDouble).view({-1, m, m});
 }
@@ -264,7 +265,9 @@ void convert_pose_file(const std::string& in, const std::string& out, const Pose
     metadata["seed"] = std::to_string(options.seed);
   }
   if (question == Question::poses) {
-    metadata["units"] = "lengths m, times s from the last pose that is given";
+    const std::string unit = set->schema().interface.features[0].unit;
+    metadata["units"] = "lengths m, times " + unit + " from the last pose that is given";
+    metadata["time_unit"] = unit;
     metadata["ahead"] = std::to_string(options.ahead);
     metadata["noise"] = text(options.noise);
     metadata["angle_noise"] = text(options.angle_noise);
@@ -326,6 +329,21 @@ Schema declared_schema(const PoseWindowsDataOptions& options) {
   return schema;
 }
 
+namespace {
+
+/// What convert says of the times of a folder of windows: "s", or "poses" where there were none. Empty: nothing is said.
+std::string time_unit_of(const std::string& folder) {
+  const std::string path = (fs::path(folder) / "train.safetensors").string();
+  if (!fs::exists(path)) {
+    return "";
+  }
+  const SafetensorsFile file(path);
+  const auto found = file.header().metadata.find("time_unit");
+  return found == file.header().metadata.end() ? "" : found->second;
+}
+
+}  // namespace
+
 Splits open_set(const PoseWindowsDataOptions& o) {
   if (is_one_trajectory(o.path)) {
     require<ConfigError>(
@@ -349,19 +367,21 @@ Splits open_set(const PoseWindowsDataOptions& o) {
                             .test = o.test},
                            Question::poses);
   }
+  Schema wanted = declared_schema(o);
+  wanted.interface.features = features_of_windows(time_unit_of(o.path));
   return open_tensor_splits(
       {.path = o.path,
        .key = "data.pose_windows",
        .make = text("`weyl data make pose_windows --out ", o.path, " group=", name_of(o.group), "`"),
-       .wanted = declared_schema(o),
+       .wanted = std::move(wanted),
        .train = o.train,
        .valid = o.valid,
        .test = o.test});
 }
 
 PoseWindowsDataOptions as_opened(PoseWindowsDataOptions o, const Dataset& train) {
-  if (is_one_trajectory(o.path) ||
-      train.schema().interface.features != declared_schema(o).interface.features) {
+  const auto& features = train.schema().interface.features;
+  if (is_one_trajectory(o.path) || features.size() != 2 || features[1].name != "asked") {
     return o;
   }
   constexpr int64_t at_once = 2048;
