@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "tests/app/program.h"
 #include "weyl/app/terminal/exit_codes.h"
@@ -303,6 +304,24 @@ double metric(const Json& result, const char* name) {
   return found == nullptr ? -1 : found->find("value")->number_or(-1);
 }
 
+/// A float64 tensor of a file.
+std::vector<double> numbers_of(const std::string& path, const char* name) {
+  const std::vector<std::byte> bytes = SafetensorsFile(path).bytes(name);
+  std::vector<double> numbers(bytes.size() / sizeof(double));
+  std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(double));
+  return numbers;
+}
+
+/// The largest difference of the last `count` numbers; NaN stays.
+double last_apart(const std::vector<double>& a, const std::vector<double>& b, size_t count) {
+  double most = a.size() < count || b.size() < count ? NAN : 0;
+  for (size_t k = 1; k <= count && !std::isnan(most); ++k) {
+    const double apart = std::abs(a[a.size() - k] - b[b.size() - k]);
+    most = apart <= most ? most : apart;
+  }
+  return most;
+}
+
 TEST(PosesProgram, ForecastsTheNextPosesOfATrajectory) {
   const std::string folder = scratch("pose-forecast");
   write_path(folder + "/path.txt", 300, 0.3);
@@ -333,9 +352,78 @@ TEST(PosesProgram, ForecastsTheNextPosesOfATrajectory) {
   const Json same = Json::parse(weyl_program("eval ahead.tum --data path.txt --json", folder).out, "stdout");
   EXPECT_EQ(same.find("samples")->number_or(0), 300);
   EXPECT_LT(metric(same, "ape"), 1e-12);
+  // What is written is what the model says of the same window in a file of windows, not the constant velocity.
+  for (const std::string call : {"data convert ahead.tum windows.safetensors length=8 stride=1 ahead=2",
+                                 "data convert ahead.tum whole.safetensors",
+                                 "predict run windows.safetensors --out said.safetensors"}) {
+    const Outcome outcome = weyl_program(call, folder);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+  }
+  const std::vector<double> whole = numbers_of(folder + "/whole.safetensors", "elements");
+  EXPECT_LT(last_apart(whole, numbers_of(folder + "/said.safetensors", "pose"), 32), 1e-5);
+  EXPECT_GT(last_apart(whole, numbers_of(folder + "/windows.safetensors", "elements"), 32), 1e-4);
   const std::string text = contents(folder + "/ahead.tum");
   EXPECT_NE(text.find("\n1010.0000"), std::string::npos) << text.substr(text.size() - 300);
   EXPECT_EQ(weyl_program("predict run ahead.kitti --out other.tum", folder).code, 2);  // no times
+  const Outcome untimed = weyl_program("predict run ahead.kitti --out other.kitti", folder);
+  EXPECT_EQ(untimed.code, exit_data);
+  EXPECT_NE(untimed.err.find("has no times, and the model was trained on seconds"), std::string::npos)
+      << untimed.err;
+  // A model of poses without times, from a file and from a folder, takes such alone.
+  std::filesystem::create_directories(folder + "/cut");
+  for (const std::string name : {"train", "valid", "test"}) {
+    ASSERT_EQ(
+        weyl_program("data convert ahead.kitti cut/" + name + ".safetensors length=8 ahead=2", folder).code,
+        0);
+  }
+  for (const std::string path : {"ahead.kitti", "cut"}) {
+    const Outcome numbered = weyl_program(
+        "train path.toml data.pose_windows.path=" + path + " train.epochs=1 --out numbered-" + path +
+            (path == "cut" ? " data.pose_windows.stride=0 'data.pose_windows.fractions=[0.8, 0.1, 0.1]'"
+                           : ""),
+        folder);
+    ASSERT_EQ(numbered.code, 0) << numbered.err;
+    EXPECT_EQ(
+        weyl_program("predict numbered-" + path + " ahead.kitti --out x" + path + ".kitti", folder).code, 0);
+    const Outcome mixed = weyl_program("predict numbered-" + path + " path.txt --out mixed.kitti", folder);
+    EXPECT_EQ(mixed.code, exit_data);
+    EXPECT_NE(mixed.err.find("has times, and the model was trained on poses without"), std::string::npos)
+        << mixed.err;
+  }
+}
+
+// The files of a folder say whether poses lie ahead, and how many; no override makes a forecaster denoise.
+TEST(PosesProgram, AModelOfAFolderOfWindowsForecastsATrajectory) {
+  const std::string folder = scratch("pose-folder-forecast");
+  ASSERT_EQ(
+      weyl_program("data make pose_windows --out made length=10 ahead=4 train=60 valid=12 test=12", folder)
+          .code,
+      0);
+  const std::string train = "train " WEYL_SOURCE_DIR
+                            "/configs/pose_windows/forecast.toml data.pose_windows.path=made train.epochs=1 ";
+  const Outcome trained = weyl_program(train + "--out run", folder);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const Outcome contrary = weyl_program(train + "--out other data.pose_windows.ahead=3", folder);
+  EXPECT_EQ(contrary.code, exit_usage);
+  EXPECT_NE(contrary.err.find("data.pose_windows.ahead: must be 4, as the files of made have it"),
+            std::string::npos)
+      << contrary.err;
+  const Outcome checked = weyl_program("config check run/config.toml", folder);
+  EXPECT_EQ(checked.code, 0) << checked.err;
+  EXPECT_EQ((checked.out + checked.err).find("no effect"), std::string::npos) << checked.out << checked.err;
+  write_path(folder + "/path.txt", 50, 0.3);
+  const Outcome written = weyl_program("predict run path.txt --out ahead.tum", folder);
+  ASSERT_EQ(written.code, 0) << written.err;
+  EXPECT_NE(written.err.find("the last 4 of 54 poses lie ahead"), std::string::npos) << written.err;
+  const Json same = Json::parse(weyl_program("eval ahead.tum --data path.txt --json", folder).out, "stdout");
+  EXPECT_EQ(same.find("samples")->number_or(0), 50);
+  EXPECT_LT(metric(same, "ape"), 1e-12);
+  const Outcome refused = weyl_program("predict run path.txt --out no.tum data.pose_windows.ahead=0", folder);
+  EXPECT_EQ(refused.code, exit_usage);
+  EXPECT_NE(refused.err.find("must be above 0, for the model was trained to forecast, got 0"),
+            std::string::npos)
+      << refused.err;
+  EXPECT_FALSE(std::filesystem::exists(folder + "/no.tum"));
 }
 
 TEST(PosesProgram, DenoisesClassifiesAndMeasuresWindows) {
@@ -372,6 +460,19 @@ TEST(PosesProgram, DenoisesClassifiesAndMeasuresWindows) {
   const Json json = Json::parse(weyl_program("eval clean.tum --data path.txt --json", folder).out, "stdout");
   EXPECT_EQ(json.find("samples")->number_or(0), 50);
   EXPECT_GT(metric(json, "ape"), 0);
+  // The last pose is what the model says of it in the last window.
+  for (const std::string call : {"data convert path.txt windows.safetensors length=12 stride=38 noise=1e-12",
+                                 "data convert clean.tum whole.safetensors",
+                                 "predict pose_correction windows.safetensors --out said.safetensors"}) {
+    const Outcome outcome = weyl_program(call, folder);
+    ASSERT_EQ(outcome.code, 0) << outcome.err;
+  }
+  EXPECT_LT(last_apart(numbers_of(folder + "/whole.safetensors", "elements"),
+                       numbers_of(folder + "/said.safetensors", "pose"), 16),
+            1e-5);
+  EXPECT_EQ(
+      weyl_program("predict pose_correction path.txt --out no.tum data.pose_windows.ahead=2", folder).code,
+      exit_usage);
 }
 
 // What is left of poses in other groups, and times as a feature of sequences with a missing pose.
@@ -401,6 +502,37 @@ TEST(PosesProgram, TakesTrajectoriesInOtherGroups) {
   ASSERT_EQ(trained.code, 0) << trained.err;
   const Json told = Json::parse(weyl_program("info run --json", folder).out, "stdout");
   EXPECT_NE(told.find("inputs")->dump().find("time"), std::string::npos) << told.dump();
+}
+
+// A recording that may be trained on is one that may be predicted: with repeated times, and with times as a feature.
+TEST(PosesProgram, PredictsARecordingAsItWasTrained) {
+  const std::string folder = scratch("pose-repeated");
+  write_path(folder + "/path.txt", 100, 0.3);
+  std::string text = contents(folder + "/path.txt");
+  const size_t end = text.rfind('\n', text.size() - 2) + 1;
+  text += text.substr(end);  // the last pose once more
+  std::ofstream(folder + "/twice.txt") << text;
+  for (const std::string set : {"pose_windows", "pose_sequences"}) {
+    const bool windows = set == "pose_windows";
+    const std::string train = "train " WEYL_SOURCE_DIR "/configs/" +
+                              std::string(windows ? "pose_windows/forecast.toml data.pose_windows.ahead=2"
+                                                  : "completion/se3.toml data.pose_sequences.times=true") +
+                              " data." + set + ".path=twice.txt data." + set +
+                              ".length=8 train.epochs=1 train.batch=4 --out " + set;
+    const Outcome refused = weyl_program(train, folder);
+    EXPECT_EQ(refused.code, exit_data);
+    EXPECT_NE(refused.err.find("repeated=keep or repeated=drop"), std::string::npos) << refused.err;
+    const Outcome trained = weyl_program(train + " data." + set + ".repeated=drop", folder);
+    ASSERT_EQ(trained.code, 0) << trained.err;
+    const Outcome written = weyl_program("predict " + set + " twice.txt --out " + set + ".tum", folder);
+    ASSERT_EQ(written.code, 0) << written.err;
+    EXPECT_NE(written.err.find(windows ? "of 102 poses lie ahead" : "of 101 is the one"), std::string::npos)
+        << written.err;
+    EXPECT_EQ(
+        weyl_program("predict " + set + " twice.txt --out no.tum data." + set + ".repeated=refuse", folder)
+            .code,
+        exit_data);
+  }
 }
 
 }  // namespace poses_test

@@ -103,8 +103,9 @@ TEST(BrokenFiles, Poses) {
           {"long_quaternion", "line 2: the quaternion must have norm 1, got 1.2 (off by 0.2)"},
           {"zero_quaternion", "line 1: the quaternion must have norm 1, got 0 (off by 1)"},
           {"time_stands",
-           "line 2: the time '1305031098.6659' stands there twice; remove one of the two lines, or nobody can "
-           "tell which pose is meant"},
+           "line 2: the time '1305031098.6659' stands there twice, and nobody can tell which pose is meant; say repeated=keep "
+           "or repeated=drop (data.pose_windows.repeated, data.pose_sequences.repeated), or remove one of the "
+           "two lines"},
           {"time_goes_back", "line 3: the time must increase, got '1305031098.5' after '1305031098.6659'"},
           {"binary", "line 1: column 1 must be a number, got '\\x00\\x01\\x02\\x1b[31m'"},
           {"long_line", "line 2: a line must have at most 65536 characters, got 70002"},

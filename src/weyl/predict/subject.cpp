@@ -287,6 +287,13 @@ Recipe with_data_keys(const Subject& subject, const std::vector<std::string>& ov
   require<ConfigError>(now.interface == then.interface && now.labels == then.labels, "override '",
                        overrides.front(), overrides.size() > 1 ? "' and those after it" : "'",
                        ": must say how files are read, but the model would be told or asked something else");
+  const auto* windows = std::get_if<PoseWindowsDataOptions>(&data.set);
+  const auto* learned = std::get_if<PoseWindowsDataOptions>(&recipe.data.set);
+  require<ConfigError>(
+      windows == nullptr || (windows->ahead > 0) == (learned->ahead > 0), "data.pose_windows.ahead: must ",
+      learned != nullptr && learned->ahead > 0 ? "be above 0, for the model was trained to forecast"
+                                               : "stay 0, for the model was trained to denoise",
+      ", got ", windows != nullptr ? windows->ahead : 0);
   recipe.data = as_learned(std::move(data), recipe.task, subject.trained_on);
   return recipe;
 }

@@ -27,12 +27,12 @@ int64_t place_of(const Tensor& gap) {
 }
 
 /// The trajectory that is to be written changed as `out`.
-PoseTrajectory read_for(const std::string& path, const std::string& out) {
+PoseTrajectory read_for(const std::string& path, const std::string& out, RepeatedTimes repeated) {
   require<ConfigError>(is_written_trajectory(out), out, ": a trajectory is written as .tum or .kitti");
   require<ConfigError>(
       is_pose_file(path), path,
       ": a trajectory is written of one of text (.txt, .csv, .tum, .kitti): give a .safetensors file");
-  PoseTrajectory found = read_poses(path);
+  PoseTrajectory found = read_poses(path, {}, repeated);
   require<ConfigError>(!out.ends_with(".tum") || !found.stamps.empty(), path,
                        ": has no times, which TUM needs: give a .kitti file");
   return found;
@@ -141,14 +141,14 @@ bool is_written_trajectory(std::string_view path) {
 }
 
 FilledTrajectory predict_trajectory(const Predictor& predictor, const std::shared_ptr<const Dataset>& data,
-                                    const std::string& path, const std::string& out, Existing existing,
-                                    const PredictorCalls& calls) {
+                                    RepeatedTimes repeated, const std::string& path, const std::string& out,
+                                    Existing existing, const PredictorCalls& calls) {
   const auto gives = [&](const char* name) { return find_quantity(predictor.outputs(), name) != nullptr; };
   require<ConfigError>(
       gives("element") && gives("gap") && predictor.interface().group == LieGroup::se3,
       "a trajectory takes the missing pose of the task completion of se3 alone, this model gives others: "
       "give a .safetensors file");
-  PoseTrajectory found = read_for(path, out);
+  PoseTrajectory found = read_for(path, out, repeated);
   const bool tum = out.ends_with(".tum");
   require<DataError>(found.size() >= 2, path,
                      ": must have at least 2 poses, between which one is missing, got ", found.size());
@@ -192,7 +192,11 @@ CorrectedTrajectory correct_trajectory(const Predictor& predictor, const PoseWin
   require<ConfigError>(
       features.size() == 2 && features[0].name == "time" && features[1].name == "asked", path,
       ": the model must read the features time and asked of a trajectory: give a .safetensors file");
-  PoseTrajectory found = read_for(path, out);
+  PoseTrajectory found = read_for(path, out, windows.repeated);
+  require<DataError>(features[0].unit != "s" || !found.times.empty(), path,
+                     ": has no times, and the model was trained on seconds");
+  require<DataError>(features[0].unit != "poses" || found.times.empty(), path,
+                     ": has times, and the model was trained on poses without: write it as .kitti");
   std::vector<double> times = found.times;
   for (int64_t k = 0; found.times.empty() && k < found.size(); ++k) {
     times.push_back(static_cast<double>(k));

@@ -17,7 +17,8 @@ struct FilledTrajectory {
 
 /// Fills the gap of a trajectory of text (data/poses/pose_file.h) with a model of the task completion. The missing pose
 /// is put between two consecutive poses of the file: the pair with the largest sum of the model's logits `gap`, which
-/// say whether a pose is next to the gap. Pairs that are not consecutive do not count.
+/// say whether a pose is next to the gap. Pairs that are not consecutive do not count. `data` must have been read with the
+/// same `repeated`.
 ///
 /// The whole trajectory is written with the new pose, as TUM or KITTI by the ending of `out`. All timestamps of the
 /// input are kept; the new pose's is the middle of its neighbours'.
@@ -26,7 +27,7 @@ struct FilledTrajectory {
 /// and the trajectory has no times; `path` is no trajectory of text. DataError: see read_poses; fewer than 2 poses; a
 /// prediction that is not finite; no time between two timestamps.
 FilledTrajectory predict_trajectory(const Predictor& predictor, const std::shared_ptr<const Dataset>& data,
-                                    const std::string& path, const std::string& out,
+                                    RepeatedTimes repeated, const std::string& path, const std::string& out,
                                     Existing existing = Existing::keep, const PredictorCalls& calls = {});
 
 /// What correct_trajectory wrote.

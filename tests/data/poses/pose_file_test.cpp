@@ -340,8 +340,9 @@ TEST(PoseFile, ATimeThatStandsThereTwiceSaysWhatToDo) {
   EXPECT_EQ(
       message_of<DataError>([&] { read_poses(path); }),
       path +
-          ": line 21: the time '1000.1900' stands there twice; remove one of the two lines, or nobody can "
-          "tell which pose is meant");
+          ": line 21: the time '1000.1900' stands there twice, and nobody can tell which pose is meant; say repeated=keep "
+          "or repeated=drop (data.pose_windows.repeated, data.pose_sequences.repeated), or remove one of the "
+          "two lines");
 }
 
 TEST(PoseFile, NanosecondsAndSecondsAreTold) {

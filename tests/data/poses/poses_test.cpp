@@ -395,7 +395,7 @@ TEST(PoseWindowsSet, AsksForTheLastPosesOfEachWindow) {
   o.noise = 0.1;
   const Batch noisy = open_set(o).train->batch(std::vector<int64_t>{0});
   EXPECT_GT((elements_of(noisy) - noisy.labels.at("pose")).abs().max().item<double>(), 0.01);
-  EXPECT_THROW(require_effects({PoseWindowsDataOptions{.path = "folder", .ahead = 2}}), ConfigError);
+  EXPECT_THROW(require_effects({PoseWindowsDataOptions{.path = "folder", .stride = 2}}), ConfigError);
 }
 
 TEST(PoseSequencesSet, TimesAreAFeatureOnRequest) {

@@ -100,5 +100,19 @@ TEST(TrajectoryErrors, PairByTimeOrByOrder) {
             "estimate: without times must have as many poses as truth, 3, got 1");
 }
 
+// Two times as far in decimals need not be so in float64, in which evo takes the first that is nearest: numpy's argmin of
+// |[1311868164.3611, 1311868164.3693] - 1311868164.3652| is 1, of |[1311868164.361, 1311868164.369] - 1311868164.365| 0.
+TEST(TrajectoryErrors, TakeTheNearestInFloat64) {
+  const std::string pose = " 0 0 0 0 0 1\n";
+  EXPECT_EQ(compare(poses_of("1311868164.3611 1" + pose + "1311868164.3693 2" + pose),
+                    poses_of("1311868164.3652 2" + pose))
+                .ape.translation,
+            0);
+  EXPECT_EQ(compare(poses_of("1311868164.361 1" + pose + "1311868164.369 2" + pose),
+                    poses_of("1311868164.365 1" + pose))
+                .ape.translation,
+            0);
+}
+
 }  // namespace trajectory_errors_test
 }  // namespace weyl

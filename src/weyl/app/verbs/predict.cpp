@@ -202,9 +202,10 @@ Predicted into_trajectory(const PredictCommand& command, const Overwrite& overwr
   }
   const auto data = open_for_prediction(predictor.subject(), command.data, command.overrides);
   check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
-  const FilledTrajectory filled =
-      predict_trajectory(predictor, data, command.data, command.out, overwrite.at(command.out),
-                         calls_for<PredictorCalls>(progress));
+  const auto* sequences = std::get_if<PoseSequencesDataOptions>(&predictor.subject().recipe.data.set);
+  const FilledTrajectory filled = predict_trajectory(
+      predictor, data, sequences != nullptr ? sequences->repeated : RepeatedTimes::refuse, command.data,
+      command.out, overwrite.at(command.out), calls_for<PredictorCalls>(progress));
   const bool stopped = filled.place < 0;
   return {
       stopped ? 0 : 1, stopped, "trajectories",

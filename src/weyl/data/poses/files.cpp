@@ -28,7 +28,7 @@ std::vector<std::string> trajectories_in(const std::string& folder) {
   std::vector<std::string> found;
   for (const std::string& file : files | std::views::take(most_tried)) {
     try {
-      read_poses(file);
+      read_poses(file, {}, RepeatedTimes::keep);
       found.push_back(file);
     } catch (const DataError&) {  // of another kind
     }
@@ -65,7 +65,16 @@ NamedSets PoseFiles::sets(const std::string& folder) {
 }
 
 std::shared_ptr<const Dataset> PoseFiles::open(const OpenRequest& request) {
-  auto set = open_pose_file(request.path);
+  PoseFileOptions options;
+  if (const auto* sequences = request.asked.get_if<PoseSequencesDataOptions>()) {
+    options.repeated = sequences->repeated;
+    options.times = sequences->times;
+  } else if (const auto* windows = request.asked.get_if<PoseWindowsDataOptions>()) {
+    options.repeated = windows->repeated;
+  }
+  auto set = open_pose_file(request.path, options);
+  require<DataError>(!options.times || set->schema().interface.features[0].unit == "s", request.path,
+                     ": has no times, which the model reads (data.pose_sequences.times)");
   if (const Interface* told = request.interface) {
     require<DataError>(told->group == LieGroup::se3, request.path, ": holds poses of se3, the model takes ",
                        told->group ? name_of(*told->group) : "none");

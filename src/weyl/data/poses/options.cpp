@@ -65,10 +65,12 @@ void fields(Fields& f, PoseWindowsDataOptions& o) {
   f("train", o.train, "samples used of the training split; 0: all", {0, 1e9});
   f("valid", o.valid, "samples used of the validation split; 0: all", {0, 1e9});
   f("test", o.test, "samples used of the test split; 0: all", {0, 1e9});
-  f("length", o.length, "of a trajectory: poses of a sample, those that are asked for included", {1, 1e6});
+  f("length", o.length,
+    "of a trajectory: poses of a sample, those that are asked for included; of a folder its files say it",
+    {1, 1e6});
   f("ahead", o.ahead,
     "of a trajectory: how many poses at the end of a sample are asked for, from those before; 0: all are, which are given "
-    "with noise",
+    "with noise; of a folder its files say it",
     {0, 1e6});
   f("stride", o.stride, "of a trajectory: poses between the beginnings of two samples; 0: the length",
     {0, 1e9});
@@ -84,9 +86,8 @@ void fields(Fields& f, PoseWindowsDataOptions& o) {
 void require_effects(const PoseWindowsDataOptions& o) {
   const bool trajectory = is_pose_file(o.path);
   const char* of_folder = "on a folder, whose files are windows already";
+  // length and ahead of a folder are compared with its files (as_opened).
   const Conditional options[] = {
-      {"length", trajectory, of_folder},
-      {"ahead", trajectory, of_folder},
       {"stride", trajectory, of_folder},
       {"fractions", trajectory, of_folder},
       {"noise", trajectory && o.group != LieGroup::so3 && o.group != LieGroup::so2,

@@ -12,6 +12,7 @@
 
 namespace weyl {
 
+class Dataset;
 struct Schema;
 struct Splits;
 
@@ -55,6 +56,7 @@ struct PoseWindowsDataOptions {
   int64_t train = 0;  // samples used of each split, which must have so many; 0: all
   int64_t valid = 0;
   int64_t test = 0;
+  // Of a folder its files say both, which is kept for what is predicted of a trajectory (as_opened).
   int64_t length = 12;  // trajectory: poses of a window, those that are asked for included
   int64_t ahead = 0;    // trajectory: of them the last are asked for, from the others; 0: all are
   int64_t stride = 0;   // trajectory: poses from the start of one window to that of the next; 0: the length
@@ -67,6 +69,9 @@ struct PoseWindowsDataOptions {
 void fields(Fields& f, PoseWindowsDataOptions& o);
 void require_effects(const PoseWindowsDataOptions& options);
 Schema declared_schema(const PoseWindowsDataOptions& options);
+/// The options with what only the files of a folder say: `length`, the poses of the longest window, and `ahead`, how many
+/// are asked for at most in a window that gives others; 0: none does. `train` is the training split that was opened by them.
+PoseWindowsDataOptions as_opened(PoseWindowsDataOptions options, const Dataset& train);
 /// As open_set of PoseSequencesDataOptions.
 Splits open_set(const PoseWindowsDataOptions& options);
 

@@ -448,7 +448,8 @@ class PoseReader {
   bool add_stamp(double time, std::string_view column, std::string stamp) {
     const bool again = !found_.times.empty() && time == found_.times.back();
     check(!again || repeated_ != RepeatedTimes::refuse, "the time ", quote(column, 40),
-          " stands there twice; remove one of the two lines, or nobody can tell which pose is meant");
+          " stands there twice, and nobody can tell which pose is meant; say repeated=keep or repeated=drop "
+          "(data.pose_windows.repeated, data.pose_sequences.repeated), or remove one of the two lines");
     if (again && repeated_ == RepeatedTimes::drop) {
       return false;
     }

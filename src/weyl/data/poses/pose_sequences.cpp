@@ -7,10 +7,12 @@
 #include <ATen/ops/tensor.h>
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <span>
 
 #include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
+#include "weyl/core/safetensors.h"
 #include "weyl/data/base/open_request.h"
 #include "weyl/data/base/parts.h"
 #include "weyl/data/base/tensor_splits.h"
@@ -29,8 +31,9 @@ Question question_of(const PoseFileOptions& o, const std::string& where) {
   const bool poses = o.ahead > 0 || o.noise > 0 || o.angle_noise > 0;
   require<ConfigError>(!(o.hole && poses), where,
                        ": hole asks for another pose than ahead and noise do; take one of them");
-  require<ConfigError>(o.hole || !o.times, where,
-                       ": times goes with hole; with ahead or noise the poses have a time anyway");
+  require<ConfigError>(o.hole || !o.times || (o.length == 0 && !poses), where,
+                       ": times goes with hole, or with the whole trajectory as one sample; with ahead or "
+                       "noise the poses have a time anyway");
   return o.hole ? Question::hole : poses ? Question::poses : Question::nothing;
 }
 
@@ -157,7 +160,7 @@ void ask(const TimedPoses& timed, const Windows& windows, const PoseFileOptions&
   auto& poses = std::get<Poses>(all.input);
   poses.elements = at::tensor(every.tokens, at::kDouble).view({-1, m, m});
   poses.scalars = at::cat({column_of(every.time), column_of(every.asked)}, 1);
-  schema.interface.features = features_of_windows(timed.in_seconds ? "s" : "");
+  schema.interface.features = features_of_windows(timed.in_seconds ? "s" : "poses");
   schema.labels = {label_of_windows};
   all.labels["pose"] = at::tensor(every.truth, at::kDouble).view({-1, m, m});
 }
@@ -181,10 +184,12 @@ std::shared_ptr<const InMemory> as_poses(const TimedPoses& timed, const Windows&
   const Tensor times = at::index_select(at::tensor(timed.times, at::kDouble), 0, rows).unsqueeze(1);
   if (question == Question::poses) {
     ask(timed, windows, o, all, schema);
-  } else if (question == Question::hole) {
-    schema.labels = declared_schema(PoseSequencesDataOptions{}).labels;
-    all.labels["element"] = at::index_select(matrices, 0, at::tensor(windows.holes, at::kLong));
-    all.labels["flank"] = at::tensor(windows.flank, at::kLong).unsqueeze(1);
+  } else {
+    if (question == Question::hole) {
+      schema.labels = declared_schema(PoseSequencesDataOptions{}).labels;
+      all.labels["element"] = at::index_select(matrices, 0, at::tensor(windows.holes, at::kLong));
+      all.labels["flank"] = at::tensor(windows.flank, at::kLong).unsqueeze(1);
+    }
     if (o.times) {
       const Tensor firsts =
           at::index_select(at::tensor(timed.times, at::kDouble), 0, at::tensor(windows.starts, at::kLong));
@@ -260,7 +265,9 @@ void convert_pose_file(const std::string& in, const std::string& out, const Pose
     metadata["seed"] = std::to_string(options.seed);
   }
   if (question == Question::poses) {
-    metadata["units"] = "lengths m, times s from the last pose that is given";
+    const std::string unit = set->schema().interface.features[0].unit;
+    metadata["units"] = "lengths m, times " + unit + " from the last pose that is given";
+    metadata["time_unit"] = unit;
     metadata["ahead"] = std::to_string(options.ahead);
     metadata["noise"] = text(options.noise);
     metadata["angle_noise"] = text(options.angle_noise);
@@ -322,6 +329,21 @@ Schema declared_schema(const PoseWindowsDataOptions& options) {
   return schema;
 }
 
+namespace {
+
+/// What convert says of the times of a folder of windows: "s", or "poses" where there were none. Empty: nothing is said.
+std::string time_unit_of(const std::string& folder) {
+  const std::string path = (fs::path(folder) / "train.safetensors").string();
+  if (!fs::exists(path)) {
+    return "";
+  }
+  const SafetensorsFile file(path);
+  const auto found = file.header().metadata.find("time_unit");
+  return found == file.header().metadata.end() ? "" : found->second;
+}
+
+}  // namespace
+
 Splits open_set(const PoseWindowsDataOptions& o) {
   if (is_one_trajectory(o.path)) {
     require<ConfigError>(
@@ -345,14 +367,48 @@ Splits open_set(const PoseWindowsDataOptions& o) {
                             .test = o.test},
                            Question::poses);
   }
+  Schema wanted = declared_schema(o);
+  wanted.interface.features = features_of_windows(time_unit_of(o.path));
   return open_tensor_splits(
       {.path = o.path,
        .key = "data.pose_windows",
        .make = text("`weyl data make pose_windows --out ", o.path, " group=", name_of(o.group), "`"),
-       .wanted = declared_schema(o),
+       .wanted = std::move(wanted),
        .train = o.train,
        .valid = o.valid,
        .test = o.test});
+}
+
+PoseWindowsDataOptions as_opened(PoseWindowsDataOptions o, const Dataset& train) {
+  const auto& features = train.schema().interface.features;
+  if (is_one_trajectory(o.path) || features.size() != 2 || features[1].name != "asked") {
+    return o;
+  }
+  constexpr int64_t at_once = 2048;
+  int64_t length = 0, ahead = 0;
+  for (int64_t begin = 0; begin < train.size(); begin += at_once) {
+    std::vector<int64_t> some(std::min(at_once, train.size() - begin));
+    std::iota(some.begin(), some.end(), begin);
+    const Batch batch = train.batch(some);
+    const auto& poses = std::get<Poses>(batch.input);
+    const Tensor asked = poses.scalars.select(1, 1).to(at::kDouble).contiguous();
+    const auto* a = asked.const_data_ptr<double>();
+    for (int64_t s = 0; s < poses.graphs.count(); ++s) {
+      const int64_t size = poses.graphs.size(s), first = poses.graphs.offsets[s],
+                    count = std::count_if(a + first, a + first + size, [](double x) { return x > 0.5; });
+      length = std::max(length, size);
+      ahead = std::max(ahead, count < size ? count : 0);
+    }
+  }
+  const PoseWindowsDataOptions usual;
+  const auto take = [&](const char* key, int64_t& told, int64_t left_out, int64_t found) {
+    require<ConfigError>(told == left_out || told == found, "data.pose_windows.", key, ": must be ", found,
+                         ", as the files of ", o.path, " have it, or be left out, got ", told);
+    told = found;
+  };
+  take("length", o.length, usual.length, length);
+  take("ahead", o.ahead, usual.ahead, ahead);
+  return o;
 }
 
 }  // namespace weyl

@@ -80,13 +80,19 @@ class MeanSquares {
 using Pairs = std::vector<std::pair<Rigid, Rigid>>;  // true and estimated
 
 /// The index of the nearest of increasing times, the first among equals.
-size_t nearest(const std::vector<long double>& times, long double t) {
+size_t nearest(const std::vector<double>& times, double t) {
   const auto after = std::ranges::lower_bound(times, t);
   if (after == times.begin()) {
     return 0;
   }
   const auto before = std::ranges::lower_bound(times, *(after - 1));
   return (after == times.end() || t - *before <= *after - t ? before : after) - times.begin();
+}
+
+/// Timestamps in float64, in which evo subtracts them: so differences that are equal in decimals are told apart alike.
+std::vector<double> stamps64(const PoseTrajectory& poses) {
+  const std::vector<long double> exact = seconds_of(poses.stamps);
+  return {exact.begin(), exact.end()};
 }
 
 Pairs pairs_of(const PoseTrajectory& truth, const PoseTrajectory& estimate, const std::string& name_of_truth,
@@ -101,12 +107,12 @@ Pairs pairs_of(const PoseTrajectory& truth, const PoseTrajectory& estimate, cons
     }
     return pairs;
   }
-  const auto of_truth = seconds_of(truth.stamps), of_estimate = seconds_of(estimate.stamps);
+  const auto of_truth = stamps64(truth), of_estimate = stamps64(estimate);
   const bool by_truth = truth.size() < estimate.size();
   const auto &few = by_truth ? of_truth : of_estimate, &many = by_truth ? of_estimate : of_truth;
   for (size_t k = 0; k < few.size(); ++k) {
     const size_t other = nearest(many, few[k]);
-    if (std::abs(many[other] - few[k]) <= static_cast<long double>(kSameTime)) {
+    if (std::abs(many[other] - few[k]) <= kSameTime) {
       pairs.emplace_back(rigid_at(truth, static_cast<int64_t>(by_truth ? k : other)),
                          rigid_at(estimate, static_cast<int64_t>(by_truth ? other : k)));
     }
