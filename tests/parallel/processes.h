@@ -25,7 +25,8 @@ inline std::vector<int> run_ranks(int ranks, const std::string& file,
     children.push_back(fork());
     if (children.back() == 0) {
       int code = 7;
-      at::set_num_threads(1);  // LibTorch makes its pool anew after a fork, which must not happen in two threads at once
+      at::set_num_threads(
+          1);  // LibTorch makes its pool anew after a fork, which must not happen in two threads at once
       try {
         work(
             std::make_shared<Ranks>(RankPlace{.rank = r, .size = ranks, .local_rank = r, .local_size = ranks},
