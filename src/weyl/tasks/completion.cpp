@@ -4,7 +4,6 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/bmm.h>
 #include <ATen/ops/cat.h>
-#include <ATen/ops/eye.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/nonzero.h>
 #include <ATen/ops/tensor.h>
@@ -54,13 +53,6 @@ Tensor taken_rows(const Tensor& x, const Tensor& rows) {
   return at::index_select(x, 0, rows);
 }
 
-/// |a^-1 b - 1|_F^2 of compact elements (N, c).
-Tensor frobenius_distances(LieGroup group, const Tensor& a, const Tensor& b) {
-  const Tensor off =
-      lie::element_matrices(lie::between(a, b, group), group) - at::eye(matrix_size(group), a.options());
-  return off.square().sum({1, 2});
-}
-
 /// |log(a^-1 b)|^2 and the margin, of compact elements (N, c).
 PoseDistances distances(LieGroup group, const Tensor& a, const Tensor& b) {
   const lie::Logs logs = lie::logs(a, b, group);
@@ -68,7 +60,7 @@ PoseDistances distances(LieGroup group, const Tensor& a, const Tensor& b) {
   const Tensor outside = logs.margin <= 0;
   // On a device it costs less to work out both than to wait for the answer.
   if (!is_rigid(group) && (!outside.is_cpu() || outside.any().item<bool>())) {
-    squared = at::where(outside, frobenius_distances(group, a, b), squared);
+    squared = at::where(outside, lie::frobenius_distances(a, b, group), squared);
   }
   return {squared, logs.margin};
 }
@@ -261,7 +253,7 @@ Step Completion::step(Model& model, const Batch& batch, const LossShares& shares
       lie::compact_elements(completion_label(batch, kElement).to(gap.device(), at::kDouble), poses.group);
   const Tensor made = answers(poses, outputs, rows), wanted = taken_rows(truth, graph);
   const Tensor squared = options_.answer == CompletionAnswer::element
-                             ? frobenius_distances(poses.group, made, wanted)
+                             ? lie::frobenius_distances(made, wanted, poses.group)
                              : distances(poses.group, made, wanted).squared;
   const Tensor of_graphs = 1 / (taken_rows(sizes, graph).select(1, 0) * static_cast<double>(graphs.count()));
   const Tensor pose_loss = (squared * of_graphs).sum();

@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/eye.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/ones.h>
@@ -74,10 +73,7 @@ PartSquares part_squares(LieGroup group, const Tensor& a, const Tensor& b) {
   const Tensor mask = translation_coordinates(group, a.device()), squares = logs.w.square();
   PartSquares found{(squares * mask).sum(1), (squares * (1 - mask)).sum(1)};
   if (!is_rigid(group)) {
-    const Tensor outside = logs.margin <= 0;
-    const Tensor off =
-        lie::element_matrices(lie::between(a, b, group), group) - at::eye(matrix_size(group), a.options());
-    found.rest = at::where(outside, off.square().sum({1, 2}), found.rest);
+    found.rest = at::where(logs.margin <= 0, lie::frobenius_distances(a, b, group), found.rest);
   }
   return found;
 }

@@ -1,7 +1,9 @@
 #include "weyl/ops/lie/elements.h"
 
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/eye.h>
 #include <ATen/ops/tensor.h>
 
 #include <memory>
@@ -145,6 +147,11 @@ Tensor compose(const Tensor& a, const Tensor& b, LieGroup group) {
 
 Tensor between(const Tensor& a, const Tensor& b, LieGroup group) {
   return of_two("lie_between", LieMap::between, a, b, group);
+}
+
+Tensor frobenius_distances(const Tensor& a, const Tensor& b, LieGroup group) {
+  const Tensor off = element_matrices(between(a, b, group), group) - at::eye(matrix_size(group), a.options());
+  return off.square().sum({1, 2});
 }
 
 Tensor to_orthonormal(const Tensor& w, LieGroup group) {

@@ -26,6 +26,9 @@ Tensor compose(const Tensor& a, const Tensor& b, LieGroup group);
 /// a^-1 b; the difference of the translations is taken first.
 Tensor between(const Tensor& a, const Tensor& b, LieGroup group);
 
+/// |a^-1 b - 1|_F^2 (N), of homogeneous matrices: how far b is from a, also where a^-1 b has no logarithm.
+Tensor frobenius_distances(const Tensor& a, const Tensor& b, LieGroup group);
+
 /// Physical coordinates (..., dof) to orthonormal ones, whose squares sum to the squared Frobenius norm, and back.
 Tensor to_orthonormal(const Tensor& w, LieGroup group);
 Tensor from_orthonormal(const Tensor& w, LieGroup group);
