@@ -101,7 +101,7 @@ std::vector<SampleFacts> Predictor::trained_on() const {
   return facts;
 }
 
-std::vector<std::string> Predictor::notes() const {
+std::vector<std::string> Predictor::notes(bool of_places) const {
   std::vector<std::string> notes = task() != nullptr ? task()->notes() : std::vector<std::string>{};
   if (const size_t count = task() != nullptr ? task()->placements(model().interface).size() : 0; count > 0) {
     notes.push_back(
@@ -109,11 +109,11 @@ std::vector<std::string> Predictor::notes() const {
              " rotations of the shapes that volumes are made of; predictions of given volumes are of them as "
              "they are"));
   }
-  if (!note_on_places_.empty()) {
+  if (of_places && !note_on_places_.empty()) {
     notes.push_back(note_on_places_);
   }
   for (const Predictor& other : others_) {
-    for (std::string& note : other.notes()) {
+    for (std::string& note : other.notes(of_places)) {
       if (std::find(notes.begin(), notes.end(), note) == notes.end()) {
         notes.push_back(std::move(note));
       }

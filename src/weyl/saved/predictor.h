@@ -65,8 +65,9 @@ class Predictor {
   std::optional<double> reach() const;
   /// Whether forces are derivatives of the energy.
   bool gradient_forces() const { return through_derivatives(task()); }
-  /// What everyone who uses the predictions must know, a sentence each.
-  std::vector<std::string> notes() const;
+  /// What everyone who uses the predictions must know, a sentence each. `of_places`: also what places far from the origin lose,
+  /// which data_warning says of the samples that have such.
+  std::vector<std::string> notes(bool of_places = true) const;
   /// A sentence that says what precision is lost, where the model computes in float32, is not exact under translations,
   /// and a sample is farther from the origin than 1,024 times its own extent. Empty: nothing is lost.
   std::string data_warning(const Input& input) const;

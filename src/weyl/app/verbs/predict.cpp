@@ -247,10 +247,7 @@ int run(const PredictCommand& given, const Systems& systems) {
   options.batch = is_folder(command.out) ? 1 : options.batch;  // each sample is a file of its own
   FilePredictor predictor = predictor_of(command, options, systems);
   take_threads_for(command.machine, predictor, options.batch);
-  std::vector<std::string> notes = predictor.notes();
-  std::erase(notes,
-             note_on_places(predictor.model()));  // said of the samples that it concerns, where there are any
-  say_notes(notes);
+  say_notes(predictor.notes(/*of_places=*/false));
   catch_signals("every file that is there is whole");
   Progress progress("predict", 0, Progress::style_for_stderr(command.output.quiet));
   const Predicted done = is_tensors(command.out)  ? into_tensors(command, overwrite, predictor, progress)
