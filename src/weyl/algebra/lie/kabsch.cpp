@@ -82,6 +82,8 @@ Quaternion best_quaternion(const Matrix4& matrix) {
   return q;
 }
 
+}  // namespace
+
 Vector3 mean_of(std::span<const Vector3> points) {
   Vector3 mean{};
   for (const Vector3& p : points) {
@@ -91,8 +93,6 @@ Vector3 mean_of(std::span<const Vector3> points) {
   }
   return mean;
 }
-
-}  // namespace
 
 Vector3 RigidFit::operator()(const Vector3& x) const {
   return {dot(rotation[0], x) + translation[0], dot(rotation[1], x) + translation[1],

@@ -15,6 +15,9 @@ struct RigidFit {
   Vector3 operator()(const Vector3& x) const;
 };
 
+/// The mean of points; of none the origin.
+Vector3 mean_of(std::span<const Vector3> points);
+
 /// The rigid motion that brings the points `from` nearest to the points `to`, that is with the least
 ///
 ///   sum_i |R from_i + t - to_i|^2,   R a rotation, never a reflection

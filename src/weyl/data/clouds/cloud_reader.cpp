@@ -246,15 +246,21 @@ std::vector<int64_t> labels_of(const NamedArray& from, int64_t clouds, bool many
   return labels;
 }
 
-/// Whether an array has a value for each of several points of positions (B P 3) or (P 3), not one for each cloud.
-bool is_of_points(const NamedArray& array, const NamedArray& positions) {
-  const auto& shape = positions.array.shape;
-  if (shape.size() < 2) {
+/// Whether an array of this shape has a value for each point of positions of shape (B P 3) or (P 3).
+bool has_value_of_each_point(const std::vector<int64_t>& shape, const std::vector<int64_t>& positions) {
+  if (positions.size() < 2) {
     return false;
   }
-  std::vector<int64_t> rows(shape.begin(), shape.end() - 1), column = rows;
+  const std::vector<int64_t> rows(positions.begin(), positions.end() - 1);
+  std::vector<int64_t> column = rows;
   column.push_back(1);
-  return rows.back() > 1 && (array.array.shape == rows || array.array.shape == column);
+  return shape == rows || shape == column;
+}
+
+/// The same of an array, where there are several points: not one for each cloud.
+bool is_of_points(const NamedArray& array, const NamedArray& positions) {
+  const auto& shape = positions.array.shape;
+  return has_value_of_each_point(array.array.shape, shape) && shape[shape.size() - 2] > 1;
 }
 
 /// The classes of clouds by the first of the usual names that is not of their points.
@@ -461,12 +467,9 @@ std::string usual_point_label(const std::string& path, const CloudsDataOptions& 
       if (places == entries.end() || places->shape.size() < 2) {
         continue;
       }
-      const std::vector<int64_t> rows(places->shape.begin(), places->shape.end() - 1);
-      std::vector<int64_t> column = rows;
-      column.push_back(1);
       for (const std::string& name : usual_point_labels) {
         const auto found = std::ranges::find(entries, name, &Hdf5Entry::name);
-        if (found != entries.end() && (found->shape == rows || found->shape == column)) {
+        if (found != entries.end() && has_value_of_each_point(found->shape, places->shape)) {
           return name;
         }
       }

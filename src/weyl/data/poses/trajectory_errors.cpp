@@ -132,12 +132,7 @@ PoseErrors absolute(const Pairs& pairs) {
 
 /// Whether places are not all on one line: of the sum of x x^T some minor of two rows is not zero.
 bool span_a_plane(std::span<const Vector3> places) {
-  Vector3 mean{};
-  for (const Vector3& x : places) {
-    for (size_t c = 0; c < 3; ++c) {
-      mean[c] += x[c] / static_cast<double>(places.size());
-    }
-  }
+  const Vector3 mean = mean_of(places);
   Vector3 longest{};
   for (const Vector3& x : places) {
     const Vector3 from{x[0] - mean[0], x[1] - mean[1], x[2] - mean[2]};
@@ -177,14 +172,7 @@ void align(TrajectoryErrors& found, const Pairs& pairs) {
   }
   const RigidFit fit = kabsch(from, to);
   found.ape_se3 = absolute(aligned(pairs, 1, fit.rotation, fit.translation));
-  const auto n = static_cast<double>(pairs.size());
-  Vector3 a{}, b{};  // means
-  for (size_t k = 0; k < from.size(); ++k) {
-    for (size_t c = 0; c < 3; ++c) {
-      a[c] += from[k][c] / n;
-      b[c] += to[k][c] / n;
-    }
-  }
+  const Vector3 a = mean_of(from), b = mean_of(to);
   double along = 0, square = 0;
   for (size_t k = 0; k < from.size(); ++k) {
     const Vector3 x{from[k][0] - a[0], from[k][1] - a[1], from[k][2] - a[2]},
