@@ -28,16 +28,23 @@ std::string weights(const std::string& run) {
   return contents(place() + "/" + run + "/last/model.safetensors");
 }
 
+/// So many ranks that a loop of the shell starts, with the variables of torchrun; each call at a port of its own.
+Outcome in_a_loop(int ranks, const std::string& arguments) {
+  static int calls = 0;
+  const std::string port = std::to_string(20000 + (getpid() + calls++) % 12000),
+                    count = std::to_string(ranks);
+  return shell("for r in $(seq 0 " + std::to_string(ranks - 1) + "); do RANK=$r WORLD_SIZE=" + count +
+                   " LOCAL_RANK=$r LOCAL_WORLD_SIZE=" + count + " MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port +
+                   " '" WEYL_BINARY_DIR "/bin/weyl' " + arguments + " & done; wait",
+               place());
+}
+
 TEST(RanksProgram, SameBitsByRanksAndByAnEnvironment) {
   ASSERT_EQ(weyl_program(training("--ranks 3 --out three"), place()).code, 0);
   ASSERT_EQ(weyl_program(training("--ranks 3 --out again"), place()).code, 0);
   ASSERT_FALSE(weights("three").empty());
   EXPECT_EQ(weights("three"), weights("again"));
-  const std::string port = std::to_string(20000 + getpid() % 12000);
-  const Outcome loop = shell(
-      "for r in 0 1 2; do RANK=$r WORLD_SIZE=3 LOCAL_RANK=$r LOCAL_WORLD_SIZE=3 MASTER_ADDR=127.0.0.1 MASTER_PORT=" +
-          port + " '" WEYL_BINARY_DIR "/bin/weyl' " + training("--out loop") + " & done; wait",
-      place());
+  const Outcome loop = in_a_loop(3, training("--out loop"));
   EXPECT_EQ(weights("three"), weights("loop")) << loop.err;
   // One rank is none, and gives the bits of a program that knows of none.
   ASSERT_EQ(weyl_program(training("--ranks 1 --out one"), place()).code, 0);
@@ -52,11 +59,7 @@ TEST(RanksProgram, ModelsWithFixedBasesTrainAndOneRankPrints) {
       "train '" WEYL_SOURCE_DIR
       "/configs/nbody/geomformer.toml' data.nbody.path=data model.geomformer.preset=et "
       "train.steps=2 train.epochs=false train.batch=10 --threads 1 --no-pictures --quiet --json ";
-  const std::string port = std::to_string(20000 + (getpid() + 1) % 12000);
-  const Outcome loop = shell(
-      "for r in 0 1; do RANK=$r WORLD_SIZE=2 LOCAL_RANK=$r LOCAL_WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=" +
-          port + " '" WEYL_BINARY_DIR "/bin/weyl' " + et + "--out et & done; wait",
-      place());
+  const Outcome loop = in_a_loop(2, et + "--out et");
   EXPECT_FALSE(weights("et").empty()) << loop.err;
   EXPECT_NE(loop.out.find("\"steps\""), std::string::npos) << loop.out;
   EXPECT_EQ(loop.out.find("\"steps\""), loop.out.rfind("\"steps\"")) << loop.out;

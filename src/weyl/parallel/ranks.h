@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -79,5 +80,14 @@ class Ranks {
   RankPlace place_;
   std::unique_ptr<Group> group_;
 };
+
+/// Whether this process is the first of those that work together; null: it is alone.
+inline bool is_first(const std::shared_ptr<Ranks>& ranks) {
+  return ranks == nullptr || ranks->rank() == 0;
+}
+/// How many they are.
+inline int64_t count_of(const std::shared_ptr<Ranks>& ranks) {
+  return ranks == nullptr ? 1 : ranks->size();
+}
 
 }  // namespace weyl

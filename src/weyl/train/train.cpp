@@ -64,10 +64,6 @@ void write_card(const std::string& run, const SavedModel& saved, const TrainResu
                         Existing::replace_link);
 }
 
-bool leads(const TrainRequest& request) {
-  return request.ranks == nullptr || request.ranks->rank() == 0;
-}
-
 /// Runs `work` on every rank and goes on when all have done it. The first rank throws what went wrong on any of them, the
 /// others RankLeaves.
 void on_all_ranks(const TrainRequest& request, const std::function<void()>& work) {
@@ -88,13 +84,13 @@ void on_all_ranks(const TrainRequest& request, const std::function<void()>& work
            fault.line;
   }
   const std::vector<std::string> lines = request.ranks->gather(line);
-  if (leads(request) && own) {
+  if (is_first(request.ranks) && own) {
     std::rethrow_exception(own);
   }
   for (size_t rank = 0; rank < lines.size(); ++rank) {
     if (!lines[rank].empty()) {
       const std::string said = text("rank ", rank, ": ", lines[rank].substr(1));
-      require<RankLeaves>(leads(request), said);
+      require<RankLeaves>(is_first(request.ranks), said);
       require<DataError>(lines[rank][0] != 'd', said);
       require<ConfigError>(lines[rank][0] != 'u', said);
       throw RankError(said);
@@ -160,7 +156,7 @@ TrainResult run_in(const std::string& run, Prepared prepared, const Resumed* res
          .facts = saved.model->facts(),
          .taken = taken});
   }
-  if (!leads(request)) {
+  if (!is_first(request.ranks)) {
     return trainer.run();
   }
   write_card(run, saved, nullptr);
@@ -178,10 +174,10 @@ void write_environment(const RunFolder& run, const Json& json) {
   write_file_atomically(run.file("environment.json"), json.dump() + "\n", Existing::replace_link);
 }
 
-/// How many ranks there are and on how many hosts, as environment.json keeps it: sums over ranks depend on it.
+/// How many ranks there are and how their sums are cut, as environment.json keeps it: the bits depend on both.
 void record_ranks(Json& environment, const TrainRequest& request) {
   if (request.ranks != nullptr) {
-    environment.set("ranks", static_cast<int64_t>(request.ranks->size()))
+    environment.set("ranks", count_of(request.ranks))
         .set("gradient_bucket_bytes", GradientSums::bucket_bytes);
   }
 }
@@ -263,7 +259,7 @@ void take_threads_for(const Prepared& prepared, const TrainRequest& request) {
 
 // Threads as the run began with, and a line when the machine is another. DataError: no number of threads.
 void compare_machines(const std::string& run, Json began, const Recipe& recipe, const TrainRequest& request) {
-  const int64_t ranks = request.ranks != nullptr ? request.ranks->size() : 1;
+  const int64_t ranks = count_of(request.ranks);
   const Json* then = began.find("ranks");
   const bool same_ranks = (then != nullptr ? then->number_or(1) : 1) == static_cast<double>(ranks);
   if (const Json* threads = began.find("threads"); threads != nullptr && request.threads == 0 && same_ranks) {
@@ -274,9 +270,9 @@ void compare_machines(const std::string& run, Json began, const Recipe& recipe, 
     at::set_num_threads(static_cast<int>(number));
   }
   Json now = environment(request.device, recipe.train);
-  if (began.is_object() && (ranks > 1 || began.find("ranks") != nullptr)) {
+  if (began.is_object() && (ranks > 1 || then != nullptr)) {
     now.set("ranks", ranks);
-    began.set("ranks", began.find("ranks") != nullptr ? *began.find("ranks") : Json(int64_t{1}));
+    began.set("ranks", then != nullptr ? Json(*then) : Json(int64_t{1}));
   }
   const std::string changed = differences(now, began);
   if (!changed.empty()) {
@@ -346,7 +342,7 @@ Checked checked(const Recipe& recipe, const TrainRequest& request) {
   if (!request.data) {
     require_features_are_no_labels(recipe);
   }
-  if (leads(request)) {  // the others may come later
+  if (is_first(request.ranks)) {  // the others may come later
     RunFolder::require_new(request.out);
   }
   Prepared prepared = prepare(recipe, request, {recipe.data, recipe.task, recipe.train.from}, nullptr);
@@ -385,7 +381,7 @@ TrainResult train(const Recipe& recipe, const TrainRequest& request) {
   take_threads_for(found->prepared, request);
   std::optional<RunFolder> run;
   on_all_ranks(request, [&] {
-    if (!leads(request)) {
+    if (!is_first(request.ranks)) {
       return;
     }
     Json machine = environment(request.device, recipe.train);
@@ -504,7 +500,7 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
     }
   };
   on_all_ranks(request, [&] {
-    if (leads(request)) {
+    if (is_first(request.ranks)) {
       require_may_change(request.changes);
       folder.emplace(RunFolder::open(path));
       folder->clear_litter();
@@ -513,7 +509,7 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
     }
   });
   on_all_ranks(request, [&] {  // when the first one has mended the folder
-    if (!leads(request)) {
+    if (!is_first(request.ranks)) {
       take_up();
     }
   });

@@ -333,6 +333,9 @@ int leave_for_later(const CrossvalCommand& command, int64_t done, const std::str
 }  // namespace
 
 int run(const CrossvalCommand& command, const Systems& systems) {
+  const std::optional<RankPlace> place = rank_place();
+  require<ConfigError>(!place || place->size == 1, "crossval: must be one process, but ",
+                       place ? place->from : "", " has started ", place ? place->size : 1);
   const ModelOptions known = options_of(systems);
   Recipe recipe = read_recipe(command.config.path, command.config.overrides, known);
   const int64_t count = command.folds.value_or(recipe.data.folds > 0 ? recipe.data.folds : usual_folds);
@@ -340,9 +343,6 @@ int run(const CrossvalCommand& command, const Systems& systems) {
   check_trainable(recipe);
   warn_if_any(warning_about_choices(recipe.train));
   begin_or_go_on(command.out, recipe, known);
-  const std::optional<RankPlace> place = rank_place();
-  require<ConfigError>(!place || place->size == 1, "crossval: must be one process, but ",
-                       place ? place->from : "", " has started ", place ? place->size : 1);
   constexpr const char* left = "folds that are trained stay, and the same command goes on";
   catch_signals(left);
   std::vector<int64_t> done, missing;

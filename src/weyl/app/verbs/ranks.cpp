@@ -8,7 +8,6 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -75,11 +74,8 @@ void RankProcesses::meet(int64_t asked) {
     if (asked < 2) {
       return;
     }
-    folder_ = (std::filesystem::temp_directory_path() / "weyl-ranks-XXXXXX").string();
-    require<DataError>(::mkdtemp(folder_.data()) != nullptr, folder_,
-                       ": no folder can be made there for ranks to meet in");
-    meeting.file = folder_ + "/meeting";
-    start_children(asked);
+    meeting.file = folder_.emplace("ranks") / "meeting";
+    start_children(asked, meeting.file);
     place =
         RankPlace{.size = static_cast<int>(asked), .local_size = static_cast<int>(asked), .from = "--ranks"};
   } else if (child) {
@@ -99,13 +95,13 @@ void RankProcesses::meet(int64_t asked) {
   }
 }
 
-void RankProcesses::start_children(int64_t count) {
+void RankProcesses::start_children(int64_t count, const std::string& meeting) {
   std::vector<std::string> arguments = own_arguments();
   const std::vector<char*> argv = pointers(arguments);
   for (int64_t rank = 1; rank < count; ++rank) {
     std::vector<std::string> variables{"WEYL_RANK=" + std::to_string(rank),
                                        "WEYL_RANKS=" + std::to_string(count),
-                                       std::string(kFile) + "=" + folder_ + "/meeting"};
+                                       std::string(kFile) + "=" + meeting};
     for (char** entry = environ; *entry != nullptr; ++entry) {
       if (!std::string_view(*entry).starts_with("WEYL_ALONE=")) {
         variables.emplace_back(*entry);
@@ -138,10 +134,6 @@ void RankProcesses::end() {
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-  }
-  if (!folder_.empty()) {
-    std::error_code ignored;
-    std::filesystem::remove_all(folder_, ignored);
   }
 }
 

@@ -4,9 +4,10 @@
 
 #include <cstdint>
 #include <memory>
-#include <string>
+#include <optional>
 #include <vector>
 
+#include "weyl/core/temporary_folder.h"
 #include "weyl/parallel/ranks.h"
 
 namespace weyl {
@@ -24,14 +25,14 @@ class RankProcesses {
   RankProcesses& operator=(const RankProcesses&) = delete;
 
   const std::shared_ptr<Ranks>& ranks() const { return ranks_; }  // null: alone
-  bool leads() const { return ranks_ == nullptr || ranks_->rank() == 0; }
+  bool leads() const { return is_first(ranks_); }
 
  private:
   void meet(int64_t asked);
-  void start_children(int64_t count);
+  void start_children(int64_t count, const std::string& meeting);
   void end();
 
-  std::string folder_;  // where they meet, of the first rank
+  std::optional<TemporaryFolder> folder_;  // where the children of this process and it meet
   std::vector<pid_t> children_;
   std::shared_ptr<Ranks> ranks_;
 };

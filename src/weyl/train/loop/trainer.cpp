@@ -11,6 +11,7 @@
 
 #include "weyl/carriers/faulty_sample.h"
 #include "weyl/core/check.h"
+#include "weyl/core/checksum.h"
 #include "weyl/core/random.h"
 #include "weyl/parallel/shares.h"
 #include "weyl/saved/evaluate.h"
@@ -194,11 +195,9 @@ Elapsed Trainer::elapsed() const {
 
 // All ranks must have the same plan, and begin with the weights of the first.
 void Trainer::start_alike() {
-  uint64_t plan = 1469598103934665603U;  // FNV-1a of the first epoch's samples
+  uint64_t plan = 0;  // of the first epoch's samples
   for (const auto& batch : loader_.plan(state_.epoch)) {
-    for (const int64_t sample : batch) {
-      plan = (plan ^ static_cast<uint64_t>(sample)) * 1099511628211U;
-    }
+    plan = checksum_number(std::as_bytes(std::span(batch)), plan);
   }
   const std::string own = text(data_.train->size(), " training samples, plan ", plan);
   const std::vector<std::string> all = ranks_->gather(own);
@@ -384,24 +383,19 @@ std::vector<Batch> Trainer::batches_of_step() {
   return batches;
 }
 
-// Of this rank those that have samples.
-LateNumbers Trainer::gradients_over_ranks(std::vector<Batch> batches) {
-  std::erase_if(batches, [](const Batch& batch) { return batch.count() == 0; });
-  sums_->told[told_stop] = stop_ && stop_() ? 1 : 0;
-  sums_->told[told_seconds] = leads() ? seconds_before_ + since(start_) : 0;
+// Of these batches, or of those of all ranks, of which this one's may have no samples.
+LateNumbers Trainer::gradients_of(std::vector<Batch> batches) {
+  if (sums_ != nullptr) {
+    std::erase_if(batches, [](const Batch& batch) { return batch.count() == 0; });
+    sums_->told[told_stop] = stop_ && stop_() ? 1 : 0;
+    sums_->told[told_seconds] = leads() ? seconds_before_ + since(start_) : 0;
+  }
   const Tensor loss =
       accumulate_gradients(*saved_.model, *saved_.task, batches, options_, times_, sums_.get());
-  agreed_stop_ = sums_->told[told_stop] > 0;
-  agreed_seconds_ = sums_->told[told_seconds];
-  const Timed timed(times_.optimiser);
-  return LateNumbers({loss.item<double>(), optimiser_.clip_gradients()});
-}
-
-LateNumbers Trainer::gradients_of(const std::vector<Batch>& batches) {
-  if (ranks_ != nullptr) {
-    return gradients_over_ranks(batches);
+  if (sums_ != nullptr) {
+    agreed_stop_ = sums_->told[told_stop] > 0;
+    agreed_seconds_ = sums_->told[told_seconds];
   }
-  const Tensor loss = accumulate_gradients(*saved_.model, *saved_.task, batches, options_, times_);
   const Timed timed(times_.optimiser);
   return late_ ? LateNumbers(loss, optimiser_.clip_gradients_on_device())
                : LateNumbers({loss.item<double>(), optimiser_.clip_gradients()});
@@ -419,7 +413,7 @@ void Trainer::take_step() {
   std::optional<LateNumbers> numbers;
   {
     const StopRequestWatch::Section section(*watch_);
-    const std::vector<Batch> batches = batches_of_step();
+    std::vector<Batch> batches = batches_of_step();
     for (const Batch& batch : batches) {
       tokens += ranks_ == nullptr ? batch.tokens() : 0;
     }
@@ -427,7 +421,7 @@ void Trainer::take_step() {
       tokens += tokens_of(sample);
     }
     at::manual_seed(draws);
-    numbers.emplace(gradients_of(batches));
+    numbers.emplace(gradients_of(std::move(batches)));
   }
   settle();  // the step before: the weights are still those that it has left
   {

@@ -158,7 +158,7 @@ class Trainer {
   Elapsed elapsed() const;
   double seconds() const;
   bool stop_asked() const;
-  bool leads() const { return ranks_ == nullptr || ranks_->rank() == 0; }
+  bool leads() const { return is_first(ranks_); }
   int64_t tokens_of(int64_t sample) const;                   // as it is trained on
   int64_t tokens_until(int64_t epoch, int64_t batch) const;  // of the samples given until then
   void begin();
@@ -166,8 +166,7 @@ class Trainer {
   void train_step();  // an error names the sample that model or task refuse
   void take_step();
   std::vector<Batch> batches_of_step();
-  LateNumbers gradients_of(const std::vector<Batch>& batches);
-  LateNumbers gradients_over_ranks(std::vector<Batch> batches);
+  LateNumbers gradients_of(std::vector<Batch> batches);
   void settle();
   void settle_state();
   std::vector<int64_t> samples_of_step();  // of the step that begins at `state_`
