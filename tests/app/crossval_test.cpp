@@ -106,12 +106,17 @@ TEST(Crossval, TrainsAFoldAsTrainDoes) {
 
 TEST(Crossval, GoesOnWhereItWasKilled) {
   whole();
-  const std::string command = "crossval net.toml --folds 3 --out killed --no-pictures";
-  // Killed by the clock at some instant, again and again: each call goes on.
+  const std::string command =
+      " '" WEYL_BINARY_DIR "/bin/weyl' crossval net.toml --folds 3 --no-pictures --out ";
+  const auto begin = std::chrono::steady_clock::now();
+  ASSERT_EQ(shell(command + "timed", place()).code, 0);
+  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  // Killed at growing shares of the time that the whole takes on this machine, so that the first kill always hits; each
+  // call goes on, and after 20 kills one is let through.
   int calls = 0;
   for (int code = 1; code != 0 && calls < 40; ++calls) {
-    const std::string limit = calls < 20 ? std::to_string(0.4 + 0.3 * calls) : "600";
-    code = shell("timeout -s KILL " + limit + " '" WEYL_BINARY_DIR "/bin/weyl' " + command, place()).code;
+    const std::string limit = std::to_string(calls < 20 ? seconds * (0.25 + 0.1 * calls) : 600);
+    code = shell("timeout -s KILL " + limit + command + "killed", place()).code;
   }
   EXPECT_GT(calls, 1);
   for (const char* fold : {"fold-0", "fold-1", "fold-2"}) {
