@@ -5,12 +5,14 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 
 #include "tests/parallel/processes.h"
 #include "tests/train/small_training.h"
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
+#include "weyl/core/worst_of.h"
 
 namespace weyl {
 namespace ranks_test {
@@ -20,19 +22,35 @@ const bool one_thread = [] {  // processes are forked from this one
   return true;
 }();
 
+/// All ranks have the same metrics, to the bit.
+void expect_same_everywhere(Ranks& ranks, const Metrics& metrics) {
+  std::string own;
+  for (const auto& [name, metric] : metrics) {
+    own += name + text("=", std::bit_cast<int64_t>(metric.value), " ");
+  }
+  EXPECT_FALSE(own.empty());
+  for (const std::string& other : ranks.gather(own)) {
+    EXPECT_EQ(other, own);
+  }
+}
+
 /// Trains with so many ranks; each of them stops when it is told to.
 std::vector<int> train_over(int ranks, const Recipe& recipe, const ScratchFolder& folder,
                             const std::string& run,
-                            const std::function<bool(int rank, int64_t asked)>& stop = {}) {
+                            const std::function<bool(int rank, int64_t asked)>& stop = {},
+                            const Splits& data = small_data()) {
   static int meetings = 0;
-  return run_ranks(
-      ranks, folder / ("meet" + std::to_string(meetings++)), [&](const std::shared_ptr<Ranks>& all) {
-        int64_t asked = 0;
-        const std::function<bool()> asks = [&] { return stop && stop(all->rank(), asked++); };
-        const TrainResult result = train_small(recipe, folder / run, small_data(), nullptr, asks, all);
-        EXPECT_EQ(result.ending, stop ? Ending::interrupted : Ending::finished);
-        EXPECT_EQ(result.test.has_value(), !stop && all->rank() == 0);  // one of them is enough
-      });
+  return run_ranks(ranks, folder / ("meet" + std::to_string(meetings++)),
+                   [&](const std::shared_ptr<Ranks>& all) {
+                     int64_t asked = 0;
+                     const std::function<bool()> asks = [&] { return stop && stop(all->rank(), asked++); };
+                     const TrainResult result = train_small(recipe, folder / run, data, nullptr, asks, all);
+                     EXPECT_EQ(result.ending, stop ? Ending::interrupted : Ending::finished);
+                     EXPECT_EQ(result.test.has_value(), !stop);
+                     if (result.test) {
+                       expect_same_everywhere(*all, result.test->metrics);
+                     }
+                   });
 }
 
 const std::vector<int> three_ended{0, 0, 0};
@@ -50,6 +68,16 @@ TEST(RanksTrain, SameBitsEachTimeAndAfterAStopOfAny) {
   EXPECT_EQ(read_checkpoint(folder / "parted").state.step, 7);
   EXPECT_EQ(train_over(3, recipe, folder, "parted"), three_ended);
   expect_same_bits(folder / "a", folder / "parted");
+}
+
+/// The largest difference of two runs' weights, NaN where one of them is none.
+double apart(const std::string& run, const std::string& other) {
+  const auto a = read_checkpoint(run).weights, b = read_checkpoint(other).weights;
+  double largest = 0;
+  for (const auto& [name, weight] : a) {
+    largest = worst_of(largest, (b.at(name) - weight).abs().max().item<double>());
+  }
+  return largest;
 }
 
 TEST(RanksTrain, NumbersOfOneProcessToRounding) {

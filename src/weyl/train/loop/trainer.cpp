@@ -60,8 +60,8 @@ bool has_running_statistics(const Model& model) {
 LoaderOptions of_rank(LoaderOptions options, const std::shared_ptr<Ranks>& ranks,
                       const std::shared_ptr<const Dataset>& data) {
   if (ranks != nullptr) {
-    options.part = [rank = ranks->rank(), size = ranks->size(), data,
-                    cropped = !options.crop.empty()](std::span<const int64_t> samples) {
+    options.part = [rank = ranks->rank(), size = ranks->size(), data, cropped = !options.crop.empty()](
+                       int64_t /*batch*/, std::span<const int64_t> samples) {
       std::vector<int64_t> work, own;
       for (const int64_t sample : samples) {
         work.push_back(cropped ? 1 : data->tokens(sample));
@@ -304,10 +304,13 @@ TrainResult Trainer::run() {
     }
   }
   TrainResult end = result(out_of_patience() ? Ending::patience : Ending::finished);
-  if (leads() && data_.test && data_.test->size() > 0) {
+  if (data_.test && data_.test->size() > 0) {
+    if (ranks_ != nullptr) {
+      ranks_->barrier();  // the first one has saved it
+    }
     const SavedModel best = load_model(run_, saved_.model->device(), {}, systems_);
     const StopRequestWatch::Section section(*watch_);
-    end.test = evaluate(*best.model, *best.task, data_.test, evaluate_options(options_, "test data"));
+    end.test = measured(*best.model, *best.task, data_.test, "test data");
     leave_out(end.test->metrics,
               labels_without_metrics(end.test->metrics, *best.task, *data_.test, "test data"));
   }
@@ -512,6 +515,14 @@ void Trainer::settle_state() {
   ++state_.summed;
 }
 
+// By all ranks together.
+Evaluation Trainer::measured(Model& model, const Task& task, const std::shared_ptr<const Dataset>& data,
+                             const std::string& where) const {
+  BatchOptions options = evaluate_options(options_, where);
+  options.ranks = ranks_;
+  return evaluate(model, task, data, options);
+}
+
 std::optional<Metrics> Trainer::validate() {
   if (!best_) {
     return {};
@@ -522,18 +533,10 @@ std::optional<Metrics> Trainer::validate() {
   Metrics metrics;
   {
     const StopRequestWatch::Section section(*watch_);
-    metrics =
-        evaluate(*saved_.model, *saved_.task, data_.valid, evaluate_options(options_, "validation data"))
-            .metrics;
+    metrics = measured(*saved_.model, *saved_.task, data_.valid, "validation data").metrics;
   }
-  MetricValue value = best_->of(metrics);
-  double loss = best_->loss_of(metrics);
-  if (ranks_ != nullptr) {  // all go by the first one's
-    const Tensor agreed = at::tensor({value.value, loss}, at::kDouble);
-    ranks_->broadcast(agreed);
-    value.value = agreed[0].item<double>();
-    loss = agreed[1].item<double>();
-  }
+  const MetricValue value = best_->of(metrics);
+  const double loss = best_->loss_of(metrics);
   const bool lower = best_->lower_is_better(), defined = std::isfinite(value.value);
   const bool improved =
       defined && (!state_.best || (lower ? value.value < *state_.best : value.value > *state_.best));

@@ -23,12 +23,6 @@
 
 namespace weyl {
 
-/// What goes wrong on all ranks alike is told by the first of them. The others throw this, about which there is nothing to say.
-class RankLeaves : public RankError {
- public:
-  using RankError::RankError;
-};
-
 /// What a training begins with.
 struct TrainStart {
   std::string run;  // its folder
@@ -171,6 +165,8 @@ class Trainer {
   void settle_state();
   std::vector<int64_t> samples_of_step();  // of the step that begins at `state_`
   [[noreturn]] void refuse_step(const StepNumbers& numbers);
+  Evaluation measured(Model& model, const Task& task, const std::shared_ptr<const Dataset>& data,
+                      const std::string& where) const;
   std::optional<Metrics> validate();
   void log(const std::optional<Metrics>& metrics);
   void save();
