@@ -114,11 +114,9 @@ Trainer::Trainer(SavedModel saved, const TrainOptions& options, Splits data, std
     std::sort(metrics_.begin(), metrics_.end());
   }
   if (ranks_ != nullptr) {
-    require<ConfigError>(
-        !has_running_statistics(*saved_.model),
-        "--ranks: must be 1 for a model with running statistics (batch norm), which each rank would "
-        "make of its own part");
-    sums_ = std::make_unique<GradientSums>(ranks_, saved_.model->parameters());
+    shares_norms_ = has_running_statistics(*saved_.model);
+    sums_ = std::make_unique<GradientSums>(ranks_, saved_.model->parameters(), GradientSums::bucket_bytes,
+                                           !shares_norms_);
     sums_->told.resize(told_numbers);
   }
   nominal_ = saved_.model->work_of_token().nominal;
@@ -388,13 +386,22 @@ std::vector<Batch> Trainer::batches_of_step() {
 
 // Of these batches, or of those of all ranks, of which this one's may have no samples.
 LateNumbers Trainer::gradients_of(std::vector<Batch> batches) {
+  std::vector<bool> counted;
+  if (shares_norms_) {
+    for (size_t b = 0; b < batches.size(); ++b) {
+      counted.push_back(batches[b].count() > 0);
+      if (!counted.back()) {  // stands in, so that this rank computes the norms that the others do
+        batches[b] = loader_.alone(state_.epoch, plan_[static_cast<size_t>(state_.batch) + b].front());
+      }
+    }
+  }
   if (sums_ != nullptr) {
     std::erase_if(batches, [](const Batch& batch) { return batch.count() == 0; });
     sums_->told[told_stop] = stop_ && stop_() ? 1 : 0;
     sums_->told[told_seconds] = leads() ? seconds_before_ + since(start_) : 0;
   }
   const Tensor loss =
-      accumulate_gradients(*saved_.model, *saved_.task, batches, options_, times_, sums_.get());
+      accumulate_gradients(*saved_.model, *saved_.task, batches, options_, times_, sums_.get(), counted);
   if (sums_ != nullptr) {
     agreed_stop_ = sums_->told[told_stop] > 0;
     agreed_seconds_ = sums_->told[told_seconds];
