@@ -1,9 +1,16 @@
-// A training of several processes as a user starts it: --ranks, a loop with torchrun's variables, a config that is wrong.
+// Several processes as a user starts them: --ranks, a loop with torchrun's variables; trainings, predictions, measurements and audits,
+// and what is wrong.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <set>
 
-#include "tests/app/program.h"
+#include "tests/app/atoms.h"
+#include "weyl/core/check.h"
+#include "weyl/core/json.h"
 
 namespace weyl {
 namespace ranks_program_test {
@@ -53,6 +60,41 @@ TEST(RanksProgram, SameBitsByRanksAndByAnEnvironment) {
   EXPECT_NE(weights("three"), weights("alone"));  // another order of sums
 }
 
+/// Whether a program is there. Of Open MPI it must be where peers must be.
+bool has_starter(const std::string& program) {
+  const bool there = shell("command -v " + program, place()).code == 0;
+  EXPECT_TRUE(there || !program.ends_with(".openmpi") || std::getenv("WEYL_NEEDS_PEERS") == nullptr)
+      << program << " must be installed (scripts/setup --dev)";
+  return there;
+}
+
+// Open MPI's and MPICH's own programs say who is which; the ranks speak as they do without them.
+TEST(RanksProgram, SameBitsByOpenMpiAndMpich) {
+  ASSERT_EQ(weyl_program(training("--ranks 3 --out plain"), place()).code, 0);
+  ASSERT_FALSE(weights("plain").empty());
+  std::string absent;
+  int port = 20000 + getpid() % 6000;
+  for (const auto& [starter, flags] : {std::pair<std::string, std::string>{
+                                           "mpirun.openmpi", "--oversubscribe -x MASTER_ADDR -x MASTER_PORT"},
+                                       {"mpiexec.openmpi", "--oversubscribe -x MASTER_ADDR -x MASTER_PORT"},
+                                       {"mpiexec.hydra", ""}}) {
+    if (!has_starter(starter)) {
+      absent += " " + starter;
+      continue;
+    }
+    const Outcome done =
+        shell("MASTER_ADDR=127.0.0.1 MASTER_PORT=" + std::to_string(port++) +
+                  " OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 " + starter + " " + flags +
+                  " -n 3 '" WEYL_BINARY_DIR "/bin/weyl' " + training("--out " + starter),
+              place());
+    EXPECT_EQ(done.code, 0) << starter << ": " << done.err;
+    EXPECT_EQ(weights(starter), weights("plain")) << starter << ": " << done.err;
+  }
+  if (!absent.empty()) {
+    GTEST_SKIP() << "not there, and not tried:" << absent;
+  }
+}
+
 // Fixed functions of the distance are no running statistics; only the first rank prints.
 TEST(RanksProgram, ModelsWithFixedBasesTrainAndOneRankPrints) {
   const std::string et =
@@ -88,6 +130,200 @@ TEST(RanksProgram, OneLineForWhatIsWrong) {
   wrong = shell("PMI_RANK=0 PMI_SIZE=2 '" WEYL_BINARY_DIR "/bin/weyl' " + training("--out wrong"), place());
   EXPECT_EQ(wrong.code, 2);
   EXPECT_NE(wrong.err.find("MASTER_ADDR"), std::string::npos) << wrong.err;
+}
+
+/// Small runs of several tasks, each with data that are predicted: what `predict` takes and where it writes.
+struct Measured {
+  std::string run, data, out;
+};
+
+/// Runs on frames with forces, on molecules' numbers, on photographs, on clouds of points, on sequences of poses.
+std::vector<Measured> runs() {
+  static const std::vector<Measured> all = [] {
+    const std::string folder = place();
+    const auto train = [&](const std::string& config, const std::string& run) {
+      const Outcome done =
+          weyl_program("train " + config +
+                           " train.steps=3 train.epochs=false --threads 1 --no-pictures --quiet --out " + run,
+                       folder);
+      EXPECT_EQ(done.code, 0) << run << ": " << done.err;
+    };
+    std::filesystem::create_directories(folder + "/frames");
+    const auto numbered = [](int count, uint64_t seed) {
+      auto frames = atoms::frames(count, seed);
+      for (size_t i = 0; i < frames.size(); ++i) {
+        frames[i].set("alpha", frames[i].positions[1] + static_cast<double>(i % 3));
+      }
+      return frames;
+    };
+    atoms::write(folder + "/frames/train.xyz", numbered(20, 1));
+    atoms::write(folder + "/frames/valid.xyz", numbered(7, 2));
+    atoms::write(folder + "/frames/test.xyz", numbered(11, 3));
+    std::ofstream(folder + "/forces.toml") << atoms::config;
+    train("forces.toml data.molecules.path=frames", "forces");
+    train(
+        "forces.toml data.molecules.path=frames data.molecules.properties='[{ key = \"alpha\", unit = \"Bohr^3\" }]' "
+        "task.name=property task.property.targets='[\"alpha\"]'",
+        "number");
+    EXPECT_EQ(weyl_program("data make lesions --out lesions count=8 height=48 width=72 --quiet", folder).code,
+              0);
+    std::ofstream(folder + "/masks.toml") << lesions_config << R"([model]
+system = "steerable"
+[model.steerable]
+orders = 2
+stages = [{ middle = 2, channels = 4, kernel = 3, pool = 2 }]
+[model.steerable.encoder]
+depth = 1
+heads = 2
+)";
+    train("masks.toml", "masks");
+    for (const char* split : {"train", "valid", "test"}) {
+      std::filesystem::create_directories(folder + "/clouds/" + split);
+      for (int i = 0; i < 5; ++i) {
+        std::string rows = "x y z part\n";
+        for (int p = 0; p < 30 + 4 * i; ++p) {
+          rows += std::to_string(0.05 * std::cos(p)) + " " + std::to_string(0.05 * std::sin(p + i)) + " " +
+                  std::to_string(p / 20.0 - 1) + (p < 20 ? " 0\n" : " 1\n");
+        }
+        std::ofstream(folder + "/clouds/" + split + "/" + std::to_string(i) + ".txt") << rows;
+      }
+    }
+    EXPECT_EQ(weyl_program("config new --data clouds --system transformer --out clouds.toml", folder).code,
+              0);
+    train("clouds.toml data.clouds.points=20 model.transformer.blocks=1", "clouds-run");
+    EXPECT_EQ(
+        weyl_program("data make pose_sequences --out sequences group=se3 train=20 valid=5 test=7 --quiet",
+                     folder)
+            .code,
+        0);
+    train("'" WEYL_SOURCE_DIR "/configs/completion/se3.toml' data.pose_sequences.path=sequences", "poses");
+    return std::vector<Measured>{
+        {"forces", "frames/test.xyz", "xyz"}, {"forces", "frames/test.xyz", "safetensors"},
+        {"number", "frames/test.xyz", "xyz"}, {"masks", "lesions", ""},
+        {"clouds-run", "clouds/test", ""},    {"poses", "sequences/test.safetensors", "safetensors"}};
+  }();
+  return all;
+}
+
+/// The bytes of a file, or of all files of a folder, by their names.
+std::map<std::string, std::string> files_of(const std::string& path) {
+  if (std::filesystem::is_regular_file(path)) {
+    return {{"", contents(path)}};
+  }
+  std::map<std::string, std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator(path)) {
+    files[entry.path().filename()] = contents(entry.path());
+  }
+  return files;
+}
+
+// Whole batches are shared, so that each prediction has the bits that it has in one process.
+TEST(RanksProgram, PredictWritesTheSameBytes) {
+  for (const auto& [run, data, ending] : runs()) {
+    const auto predicted = [&](const std::string& name, const std::string& more) {
+      const std::string out = text("predicted-", run, name, ending.empty() ? "" : ".", ending);
+      std::filesystem::remove_all(place() + "/" + out);
+      const Outcome done = weyl_program(
+          "predict " + run + " " + data + " --batch 3 --threads 1 --quiet --json --out " + out + more,
+          place());
+      EXPECT_EQ(done.code, 0) << run << ": " << done.err;
+      EXPECT_EQ(done.err, "") << run;
+      EXPECT_EQ(done.out.find("\"samples\""), done.out.rfind("\"samples\""))
+          << done.out;  // the first rank alone
+      return files_of(place() + "/" + out);
+    };
+    const auto one = predicted("-one", "");
+    ASSERT_FALSE(one.empty()) << run;
+    EXPECT_TRUE(predicted("-three", " --ranks 3") == one) << run;
+    if (run != "masks") {  // the comparison can fail
+      EXPECT_TRUE(predicted("-other", run == "clouds-run" ? " --probabilities" : " --dtype float64") != one)
+          << run;
+    }
+  }
+}
+
+/// Every number of the JSON of both: equal to 1e-12 of itself; times may differ.
+void expect_same_numbers(const Json& a, const Json& b, const std::string& where) {
+  const auto is_number = [](const Json& x) { return x.number_or(1) == x.number_or(2); };
+  if (a.is_object()) {
+    for (const auto& [key, value] : a.members()) {
+      ASSERT_NE(b.find(key), nullptr) << where << "." << key;
+      if (key != "seconds" && key != "peak_mb") {
+        expect_same_numbers(value, *b.find(key), where + "." + key);
+      }
+    }
+  } else if (!a.items().empty()) {
+    ASSERT_EQ(a.items().size(), b.items().size()) << where;
+    for (size_t i = 0; i < a.items().size(); ++i) {
+      expect_same_numbers(a.items()[i], b.items()[i], where + "[]");
+    }
+  } else if (is_number(a)) {
+    EXPECT_NEAR(a.number_or(0), b.number_or(1), 1e-12 * std::abs(a.number_or(0))) << where;
+  } else {
+    EXPECT_EQ(a.dump(), b.dump()) << where;
+  }
+}
+
+TEST(RanksProgram, EvalMeasuresTheSame) {
+  std::set<std::string> seen;
+  for (const auto& [run, data, ending] : runs()) {
+    if (!seen.insert(run).second) {
+      continue;
+    }
+    const std::string split = run == "masks" || run == "number" || run == "forces" ? " --split valid" : "";
+    const auto measured = [&](const std::string& more) {
+      const Outcome done =
+          weyl_program("eval " + run + split + " --batch 2 --threads 1 --json" + more, place());
+      EXPECT_EQ(done.code, 0) << run << ": " << done.err;
+      return Json::parse(done.code == 0 ? done.out : "{}", run);
+    };
+    const Json one = measured(""), three = measured(" --ranks 3");
+    ASSERT_FALSE(one.find("metrics") == nullptr || one.find("metrics")->members().empty()) << run;
+    expect_same_numbers(one, three, run);
+    // Case by case: the same table, to the byte.
+    measured(" --out cases-one");
+    measured(" --out cases-three --ranks 3");
+    EXPECT_EQ(contents(place() + "/cases-one/cases.csv"), contents(place() + "/cases-three/cases.csv"))
+        << run;
+    std::filesystem::remove_all(place() + "/cases-one");
+    std::filesystem::remove_all(place() + "/cases-three");
+  }
+}
+
+TEST(RanksProgram, AuditSaysTheSame) {
+  runs();
+  for (const char* run : {"forces", "masks"}) {
+    const Outcome one =
+                      weyl_program(std::string("audit ") + run + " --samples 6 --threads 1 --json", place()),
+                  three = weyl_program(
+                      std::string("audit ") + run + " --samples 6 --threads 1 --ranks 3 --json", place());
+    EXPECT_EQ(one.code, three.code) << three.err;
+    ASSERT_FALSE(one.out.empty());
+    EXPECT_EQ(one.out, three.out) << run;
+  }
+}
+
+TEST(RanksProgram, AFaultOfOneRankIsOneLineAndLeavesNoFile) {
+  runs();
+  // The tenth frame cannot be predicted: two atoms in one place.
+  auto frames = atoms::frames(11, 3);
+  std::copy_n(frames[9].positions.begin(), 3, frames[9].positions.begin() + 3);
+  atoms::write(place() + "/coincident.xyz", frames);
+  const std::string call = "predict forces coincident.xyz --batch 1 --threads 1 --quiet --out broken.xyz";
+  const Outcome one = weyl_program(call, place()), three = weyl_program(call + " --ranks 3", place());
+  EXPECT_EQ(one.code, 3);
+  EXPECT_EQ(three.code, 3) << three.err;
+  EXPECT_EQ(three.err, one.err);
+  EXPECT_EQ(std::ranges::count(three.err, '\n'), 1) << three.err;
+  for (const auto& entry : std::filesystem::directory_iterator(place())) {
+    EXPECT_FALSE(entry.path().filename().string().starts_with("broken")) << entry.path();
+  }
+  const Outcome trajectory =
+      weyl_program("predict poses '" WEYL_SOURCE_DIR
+                   "/tests/fixtures/poses/desk.tum.txt' --ranks 2 --threads 1 --out filled.tum",
+                   place());
+  EXPECT_EQ(trajectory.code, 2);
+  EXPECT_NE(trajectory.err.find("by one process"), std::string::npos) << trajectory.err;
 }
 
 }  // namespace ranks_program_test

@@ -34,6 +34,37 @@ TEST(ScalePlan, SaysTokensStepsFlopsAndSeconds) {
   EXPECT_NE(untimed.out.find("5 rows, 9 trainings"), std::string::npos) << untimed.out;
 }
 
+TEST(ScaleRun, TrainsWithRanks) {
+  std::string sweep = tiny;
+  for (const auto& [from, to] :
+       {std::pair("budgets = [4e7, 2e8]", "budgets = [4e7]"), std::pair("seeds = [2, 1]", "seeds = [1]"),
+        std::pair("rates = [1e-3, 3e-3]\nrates_until = 1e8\n", "rates = [1e-3]\n"),
+        std::pair("widths = [8, 16]\nblocks = [1, 1]\nlargest = [\"w8b1\"]\n",
+                  "widths = [8]\nblocks = [1]\n")}) {
+    ASSERT_NE(sweep.find(from), std::string::npos) << from;
+    sweep.replace(sweep.find(from), std::string(from).size(), to);
+  }
+  const std::string folder = prepared("sweep-ranks", sweep);
+  const std::string call = "scale run sweep.toml --threads 1 --dtype float64 --quiet --out ";
+  const Outcome two = weyl_program(call + "two --ranks 2", folder), one = weyl_program(call + "one", folder);
+  ASSERT_EQ(two.code, 0) << two.err;
+  ASSERT_EQ(one.code, 0) << one.err;
+  const Rows of_two = rows_of(folder + "/two/runs.csv"), of_one = rows_of(folder + "/one/runs.csv");
+  ASSERT_EQ(of_two.size(), 1u);
+  ASSERT_EQ(of_one.size(), 1u);
+  EXPECT_NEAR(std::stod(of_two[0].at("loss")), std::stod(of_one[0].at("loss")), 1e-9);
+  for (const auto& entry : fs::recursive_directory_iterator(folder + "/two/runs")) {
+    if (entry.path().filename() == "environment.json") {
+      EXPECT_EQ(Json::parse(contents(entry.path()), "run").find("ranks")->number_or(0), 2);
+    }
+  }
+  // What is done stays, as with another number of threads.
+  const std::string table = contents(folder + "/two/runs.csv");
+  const Outcome other = weyl_program(call + "two --ranks 3", folder);
+  EXPECT_EQ(other.code, 0) << other.err;
+  EXPECT_EQ(contents(folder + "/two/runs.csv"), table);
+}
+
 // Steps of a budget in seconds are not known before they are timed.
 TEST(ScalePlan, PrintsNoNumberThatIsNone) {
   std::string sweep = tiny;

@@ -15,11 +15,12 @@
 
 namespace weyl {
 
-/// Runs `work` in as many processes, which meet at `file`. The exit code of each: 0 when its expectations held, 1 when not, 9
+/// Runs `work` in as many processes, which meet at `file`, or at `address`. The exit code of each: 0 when its expectations held, 1 when not, 9
 /// for a RankError of one line, minus the signal that ended it, 7 for anything else.
 inline std::vector<int> run_ranks(int ranks, const std::string& file,
                                   const std::function<void(const std::shared_ptr<Ranks>&)>& work,
-                                  std::chrono::milliseconds timeout = std::chrono::seconds(60)) {
+                                  std::chrono::milliseconds timeout = std::chrono::seconds(60),
+                                  const std::string& address = "") {
   std::vector<pid_t> children;
   for (int r = 0; r < ranks; ++r) {
     children.push_back(fork());
@@ -28,9 +29,9 @@ inline std::vector<int> run_ranks(int ranks, const std::string& file,
       at::set_num_threads(
           1);  // LibTorch makes its pool anew after a fork, which must not happen in two threads at once
       try {
-        work(
-            std::make_shared<Ranks>(RankPlace{.rank = r, .size = ranks, .local_rank = r, .local_size = ranks},
-                                    Meeting{.file = file, .timeout = timeout}));
+        work(std::make_shared<Ranks>(
+            RankPlace{.rank = r, .size = ranks, .local_rank = r, .local_size = ranks, .address = address},
+            Meeting{.file = file, .timeout = timeout}));
         code = ::testing::Test::HasFailure() ? 1 : 0;
       } catch (const RankError& e) {
         code = std::string_view(e.what()).find('\n') == std::string_view::npos ? 9 : 8;

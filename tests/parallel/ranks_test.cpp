@@ -48,8 +48,45 @@ TEST(Ranks, SumSendAndGather) {
         all->gather(std::string(static_cast<size_t>(3 * all->rank()), 'a' + static_cast<char>(all->rank())));
     EXPECT_EQ(all_words, (std::vector<std::string>{"", "bbb", "cccccc"}));
     all->barrier();
+    std::string large(static_cast<size_t>(all->rank()) * 3'000'000, 'x');  // of the first none
+    if (!large.empty()) {
+      large.back() = static_cast<char>('0' + all->rank());
+    }
+    const std::vector<std::string> collected = all->collect(large);
+    ASSERT_EQ(collected.size(), all->rank() == 0 ? 3u : 0u);
+    for (size_t r = 0; r < collected.size(); ++r) {
+      ASSERT_EQ(collected[r].size(), r * 3'000'000);
+      EXPECT_TRUE(collected[r].empty() || collected[r].back() == static_cast<char>('0' + r));
+    }
   });
   EXPECT_EQ(codes, (std::vector<int>{0, 0, 0}));
+}
+
+// Rank 2 has a fault of its own; the others, which end since it does, hear of its exit code and say nothing.
+TEST(Ranks, TheFirstToFailSaysIt) {
+  const Folder folder;
+  for (const bool at_address : {false, true}) {
+    const std::string file = at_address ? "" : folder / "meet";
+    const auto codes = run_ranks(
+        3, file,
+        [&](const std::shared_ptr<Ranks>& all) {
+          all->barrier();
+          std::optional<int> before;
+          if (all->rank() == 2) {
+            before = all->failed_before(3);
+          } else if (all->rank() == 1) {
+            before = all->failure_of_another(1);
+          } else {
+            EXPECT_THROW(all->barrier(), RankError);
+            before = all->failed_before(1);
+          }
+          EXPECT_EQ(before.has_value(), all->rank() != 2);
+          EXPECT_EQ(before.value_or(3), 3);
+          all->leave();
+        },
+        std::chrono::seconds(60), at_address ? "127.0.0.1:" + std::to_string(20000 + getpid() % 12000) : "");
+    EXPECT_EQ(codes, (std::vector<int>{0, 0, 0}));
+  }
 }
 
 TEST(Ranks, OneThatIsKilledIsToldOfByTheOthers) {

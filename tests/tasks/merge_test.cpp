@@ -392,6 +392,44 @@ TEST(Merge, IsSeenByTheTest) {
   }
 }
 
+/// As told to another process, and taken there by a meter that has seen something else.
+std::unique_ptr<Meter> told(const Case& c, Meter& meter, int64_t before) {
+  Message out;
+  meter.tell(out);
+  auto other = metered(c, 0, before);
+  Message in(out.bytes());
+  other->tell(in);
+  return other;
+}
+
+std::string bits(Meter& meter) {
+  Message message;
+  meter.tell(message);
+  return message.bytes();
+}
+
+TEST(Merge, AToldMeterIsTheSameToTheBitAndGoesOn) {
+  for (const Case& c : cases()) {
+    const auto meter = metered(c, 1, 4), whole = metered(c, 0, kParts);
+    for (const int64_t before : {int64_t{0}, kParts}) {
+      const auto other = told(c, *meter, before);
+      EXPECT_EQ(bits(*other), bits(*meter)) << c.task;
+      EXPECT_NE(bits(*other), bits(*whole)) << c.task;
+      const Metrics here = meter->values(), there = other->values();
+      ASSERT_EQ(here.size(), there.size()) << c.task;
+      for (const auto& [name, metric] : here) {
+        const double value = there.at(name).value;
+        EXPECT_TRUE(value == metric.value || (std::isnan(value) && std::isnan(metric.value)))
+            << c.task << name;
+      }
+      const auto first = metered(c, 0, 1), same = metered(c, 0, 1);
+      first->merge(*meter);
+      same->merge(*other);
+      EXPECT_EQ(bits(*first), bits(*same)) << c.task;
+    }
+  }
+}
+
 TEST(Merge, OfNothingIsNothing) {
   for (const Case& c : cases()) {
     const auto meter = c.make();

@@ -131,6 +131,7 @@ class Scripted : public Task {
       explicit Says(const Scripted& task) : task_(task) {}
       void add(const Batch& batch, const Named&) override { samples_ += batch.count(); }
       void merge(const Meter&) override {}
+      void tell(Message&) override {}
       Metrics values() const override {
         if (samples_ == 1) {  // the one that is tried before the first step lacks "rare"
           return {{"score", {0, ""}}, {"loss", {0, ""}}};

@@ -5,12 +5,19 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
 
 #include "tests/parallel/processes.h"
 #include "tests/train/small_training.h"
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
+#include "weyl/core/worst_of.h"
+#include "weyl/models/grids/options.h"
+#include "weyl/models/steerable/options.h"
+#include "weyl/nn/norms.h"
+#include "weyl/nn/shared_batch.h"
+#include "weyl/parallel/message.h"
 
 namespace weyl {
 namespace ranks_test {
@@ -20,19 +27,35 @@ const bool one_thread = [] {  // processes are forked from this one
   return true;
 }();
 
+/// All ranks have the same metrics, to the bit.
+void expect_same_everywhere(Ranks& ranks, const Metrics& metrics) {
+  std::string own;
+  for (const auto& [name, metric] : metrics) {
+    own += name + text("=", std::bit_cast<int64_t>(metric.value), " ");
+  }
+  EXPECT_FALSE(own.empty());
+  for (const std::string& other : ranks.gather(own)) {
+    EXPECT_EQ(other, own);
+  }
+}
+
 /// Trains with so many ranks; each of them stops when it is told to.
 std::vector<int> train_over(int ranks, const Recipe& recipe, const ScratchFolder& folder,
                             const std::string& run,
-                            const std::function<bool(int rank, int64_t asked)>& stop = {}) {
+                            const std::function<bool(int rank, int64_t asked)>& stop = {},
+                            const Splits& data = small_data()) {
   static int meetings = 0;
-  return run_ranks(
-      ranks, folder / ("meet" + std::to_string(meetings++)), [&](const std::shared_ptr<Ranks>& all) {
-        int64_t asked = 0;
-        const std::function<bool()> asks = [&] { return stop && stop(all->rank(), asked++); };
-        const TrainResult result = train_small(recipe, folder / run, small_data(), nullptr, asks, all);
-        EXPECT_EQ(result.ending, stop ? Ending::interrupted : Ending::finished);
-        EXPECT_EQ(result.test.has_value(), !stop && all->rank() == 0);  // one of them is enough
-      });
+  return run_ranks(ranks, folder / ("meet" + std::to_string(meetings++)),
+                   [&](const std::shared_ptr<Ranks>& all) {
+                     int64_t asked = 0;
+                     const std::function<bool()> asks = [&] { return stop && stop(all->rank(), asked++); };
+                     const TrainResult result = train_small(recipe, folder / run, data, nullptr, asks, all);
+                     EXPECT_EQ(result.ending, stop ? Ending::interrupted : Ending::finished);
+                     EXPECT_EQ(result.test.has_value(), !stop);
+                     if (result.test) {
+                       expect_same_everywhere(*all, result.test->metrics);
+                     }
+                   });
 }
 
 const std::vector<int> three_ended{0, 0, 0};
@@ -52,6 +75,16 @@ TEST(RanksTrain, SameBitsEachTimeAndAfterAStopOfAny) {
   expect_same_bits(folder / "a", folder / "parted");
 }
 
+/// The largest difference of two runs' weights, NaN where one of them is none.
+double apart(const std::string& run, const std::string& other) {
+  const auto a = read_checkpoint(run).weights, b = read_checkpoint(other).weights;
+  double largest = 0;
+  for (const auto& [name, weight] : a) {
+    largest = worst_of(largest, (b.at(name) - weight).abs().max().item<double>());
+  }
+  return largest;
+}
+
 TEST(RanksTrain, NumbersOfOneProcessToRounding) {
   const ScratchFolder folder;
   Recipe recipe = small_recipe();
@@ -65,13 +98,99 @@ TEST(RanksTrain, NumbersOfOneProcessToRounding) {
     const auto found = read_checkpoint(folder / run);
     EXPECT_EQ(found.state.step, alone.state.step);
     EXPECT_EQ(found.state.tokens, alone.state.tokens);
-    double largest = 0;
-    for (const auto& [name, weight] : alone.weights) {
-      largest = std::max(largest, (found.weights.at(name) - weight).abs().max().item<double>());
-    }
-    EXPECT_LT(largest, 1e-10) << run;
-    EXPECT_GT(largest, 0) << run;  // another order of sums
+    EXPECT_LT(apart(folder / run, folder / "alone"), 1e-10) << run;
+    EXPECT_GT(apart(folder / run, folder / "alone"), 0) << run;  // another order of sums
   }
+}
+
+/// Noisy images of two classes.
+std::shared_ptr<const Dataset> images(int64_t samples, uint64_t seed) {
+  Stream stream(seed, "images");
+  const Tensor classes = at::arange(samples, at::kLong).remainder(2).unsqueeze(1);
+  const Tensor values = normal_tensor({samples, 1, 12, 12}, stream) + classes.unsqueeze(2).unsqueeze(3);
+  Schema schema;
+  schema.interface.grid = true;
+  schema.interface.dimension = 2;
+  schema.interface.typical_nodes = 144;
+  schema.interface.features = {{.name = "intensity"}};
+  schema.labels = {{.name = "class", .level = Level::graph, .kind = Kind::category, .categories = 2}};
+  return std::make_shared<InMemory>(Batch{Grid{values}, {{"class", classes}}}, schema);
+}
+
+// Norms over the batch, of features and of the rows of a head: over that of all ranks, of which the last batch of an epoch has
+// fewer samples than there are ranks.
+TEST(RanksTrain, NormsAreOverTheBatchOfAll) {
+  const Splits data{images(14, 1), images(6, 2), images(5, 3)};  // batches of 4, 4, 4, 2
+  Recipe recipe = small_recipe();
+  recipe.train.augment = Augmentation::none;
+  recipe.train.precision = Precision::float64;
+  recipe.train.batch = 4;
+  recipe.train.epochs = 2;
+  recipe.task.task = ClassificationOptions{};
+  steerable::Options turned;
+  turned.orders = 2;
+  turned.stages = {{.middle = 0, .channels = 4, .kernel = 3, .pool = 2}};
+  turned.norm = steerable::NormLaw::batch;
+  turned.encoder.depth = 1;
+  turned.encoder.heads = 2;
+  grids::CnnOptions plain;
+  plain.base = 4;
+  plain.stages = {{1, {3}, {1}}, {}};
+  for (const SystemOptions& system : {SystemOptions(turned), SystemOptions(plain)}) {
+    const ScratchFolder folder;
+    recipe.model.system = system;
+    train_small(recipe, folder / "alone", data);
+    for (const int ranks : {2, 3}) {
+      const std::string run = "of" + std::to_string(ranks);
+      EXPECT_EQ(train_over(ranks, recipe, folder, run, {}, data), std::vector<int>(ranks, 0));
+      EXPECT_LT(apart(folder / run, folder / "alone"), 1e-10) << run;
+      EXPECT_GT(apart(folder / run, folder / "alone"), 0) << run;
+      EXPECT_EQ(train_over(ranks, recipe, folder, run + "-again", {}, data), std::vector<int>(ranks, 0));
+      expect_same_bits(folder / run, folder / (run + "-again"));
+    }
+    // The comparison sees another batch.
+    recipe.train.batch = 2;
+    train_small(recipe, folder / "smaller", data);
+    recipe.train.batch = 4;
+    EXPECT_GT(apart(folder / "smaller", folder / "alone"), 1e-6);
+  }
+}
+
+// What a rank has of such a norm is what every other has, to the bit, with a part and without one.
+TEST(RanksTrain, RunningValuesAreTheSameEverywhere) {
+  const ScratchFolder folder;
+  EXPECT_EQ(
+      run_ranks(3, folder / "meet",
+                [](const std::shared_ptr<Ranks>& all) {
+                  BatchNorm norm(5);
+                  norm.train(true);
+                  Stream stream(7, "rows");
+                  const Tensor rows = normal_tensor({9, 5}, stream).to(at::kFloat) * 3 + 100;
+                  const std::vector<Tensor> parts{rows.slice(0, 0, 4), rows.slice(0, 4), rows.slice(0, 0, 1)};
+                  Tensor mine = parts[static_cast<size_t>(all->rank())].clone().requires_grad_(true);
+                  {
+                    const SharedBatch shared(all, all->rank() < 2);  // the last one's row stands in for none
+                    norm(mine).square().sum().backward();
+                  }
+                  BatchNorm alone(5);
+                  alone.train(true);
+                  alone(rows);
+                  std::string bits;
+                  for (size_t p = 0; p < norm.parameters().size(); ++p) {
+                    const Tensor here = norm.parameters()[p].tensor.detach(),
+                                 there = alone.parameters()[p].tensor.detach();
+                    EXPECT_LT((here - there).abs().max().item<double>(), 1e-4);
+                    Message message;
+                    Tensor told = here;
+                    message(told);
+                    bits += message.bytes();
+                  }
+                  for (const std::string& other : all->gather(bits)) {
+                    EXPECT_EQ(other, bits);
+                  }
+                  EXPECT_NE((norm.parameters()[2].tensor.detach() - 0).abs().max().item<double>(), 0);
+                }),
+      three_ended);
 }
 
 // More ranks than a batch has samples: some have none, and join all the same.

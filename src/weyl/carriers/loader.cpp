@@ -176,11 +176,12 @@ struct Loader::State {
   }
 
   /// What is made here of a planned batch.
-  Batch made_here(int64_t of_epoch, std::span<const int64_t> samples) const {
+  Batch made_here(int64_t of_epoch, int64_t number) const {
+    const std::vector<int64_t>& samples = batches[static_cast<size_t>(number)];
     if (!options.part) {
       return make(of_epoch, samples);
     }
-    const std::vector<int64_t> own = options.part(samples);
+    const std::vector<int64_t> own = options.part(number, samples);
     return own.empty() ? Batch() : make(of_epoch, own);
   }
 
@@ -211,7 +212,7 @@ struct Loader::State {
       lock.unlock();
       Made result;
       try {
-        result.batch = made_here(of_epoch, batches[number]);
+        result.batch = made_here(of_epoch, number);
       } catch (...) {
         result.error = std::current_exception();
       }
@@ -284,7 +285,7 @@ std::optional<Batch> Loader::next() {
     return std::nullopt;
   }
   if (s.workers.empty()) {
-    Batch batch = s.made_here(s.epoch, s.batches[s.position]);
+    Batch batch = s.made_here(s.epoch, s.position);
     ++s.position;
     return batch;
   }
@@ -312,6 +313,9 @@ int64_t Loader::position() const {
 }
 int64_t Loader::batches() const {
   return static_cast<int64_t>(state_->batches.size());
+}
+std::span<const int64_t> Loader::samples(int64_t batch) const {
+  return state_->batches.at(static_cast<size_t>(batch));
 }
 std::vector<std::vector<int64_t>> Loader::plan(int64_t epoch) const {
   return state_->plan(epoch);

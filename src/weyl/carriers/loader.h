@@ -34,7 +34,7 @@ struct LoaderOptions {
   at::ScalarType dtype = at::kFloat;    // of floating-point inputs; labels stay float64
   at::Device device = at::kCPU;
   /// Which samples of a planned batch are made here, where several processes have a part each (a pure function); unset: all.
-  std::function<std::vector<int64_t>(std::span<const int64_t> samples)> part;
+  std::function<std::vector<int64_t>(int64_t batch, std::span<const int64_t> samples)> part;
   /// Called with each batch in float64 on the CPU, before the batch is brought to dtype and device. The threads that
   /// make the batches call it.
   std::function<void(Batch&)> prepare;
@@ -76,6 +76,7 @@ class Loader {
   int64_t position()
       const;  // the index of the next batch in its epoch: resuming needs (epoch, position) alone
   int64_t batches() const;  // in this epoch; with batch_tokens it may differ between epochs
+  std::span<const int64_t> samples(int64_t batch) const;  // of one of them
 
   /// The samples of every batch of an epoch, in order.
   std::vector<std::vector<int64_t>> plan(int64_t epoch) const;

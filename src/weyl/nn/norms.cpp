@@ -9,6 +9,7 @@
 #include <ATen/ops/zeros.h>
 
 #include "weyl/core/check.h"
+#include "weyl/nn/shared_batch.h"
 #include "weyl/ops/autograd/full_precision.h"
 
 namespace weyl {
@@ -53,11 +54,13 @@ Tensor BatchNorm::operator()(const Tensor& rows) const {
           weight_.size(0), "), got ", rows.defined() ? rows.sizes() : at::IntArrayRef{});
   const Tensor x = widened(rows);
   Tensor mean = mean_.detach(), var = var_.detach();
-  if (training() && x.size(0) > 1) {
-    mean = x.mean(0);
-    const Tensor off = x - mean;
-    const auto n = static_cast<double>(x.size(0));
-    var = off.square().mean(0);
+  auto n = static_cast<double>(x.size(0));
+  const bool shared = training() && SharedBatch::active();
+  const BatchMoments moments = shared ? moments_of_shared_batch(x.t()) : BatchMoments{};
+  n = shared ? moments.count : n;
+  if (training() && n > 1) {
+    mean = shared ? moments.mean : x.mean(0);
+    var = shared ? moments.variance : (x - mean).square().mean(0);
     const at::NoGradGuard constant;
     mean_.detach().mul_(1 - momentum).add_(mean.detach(), momentum);
     var_.detach().mul_(1 - momentum).add_(var.detach(), momentum * n / (n - 1));

@@ -42,8 +42,8 @@ class RmsNorm : public Norm {
 
 /// Batch norm over the rows of x (B, C), in float32 at least. Parameters `weight`, `bias` (C).
 ///
-/// In training it uses mean and variance of the batch, which go into `running_mean` and `running_var` (C, not
-/// trainable) with momentum 0.1. It uses the running ones in evaluation, and in training for a batch of one row or
+/// In training it uses mean and variance of the batch, of all ranks where it is shared (nn/shared_batch.h), which go into
+/// `running_mean` and `running_var` (C, not trainable) with momentum 0.1. It uses the running ones in evaluation, and in training for a batch of one row or
 /// none, which has no variance. ShapeError unless x is (B, C).
 class BatchNorm : public Module {
  public:

@@ -1,9 +1,10 @@
 #include "weyl/parallel/place.h"
 
-#include <charconv>
+#include <algorithm>
 #include <cstdlib>
 
 #include "weyl/core/check.h"
+#include "weyl/core/text_number.h"
 
 namespace weyl {
 namespace {
@@ -13,11 +14,10 @@ constexpr const char* kDefaultPort = "29500";  // of torchrun
 constexpr int64_t kFirstReservedStep = 0xfffffff0;
 
 int64_t number(const std::string& name, const std::string& text) {
-  int64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  require<ConfigError>(error == std::errc() && end == text.data() + text.size() && value >= 0,
-                       "environment: ", name, " must be a whole number from 0, got '", text, "'");
-  return value;
+  const std::optional<int64_t> value = parse_integer(text);
+  require<ConfigError>(value && *value >= 0, "environment: ", name, " must be a whole number from 0, got '",
+                       text, "'");
+  return *value;
 }
 
 /// What one kind of starter calls rank and size, in all and on the host.

@@ -4,17 +4,22 @@
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
-#include <charconv>
+#include <algorithm>
 #include <csignal>
-#include <cstring>
+#include <thread>
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
 #include "weyl/core/check.h"
+#include "weyl/core/text_number.h"
 
 namespace weyl {
 namespace {
+
+// What a rank that has failed waits for the others' last words.
+constexpr std::chrono::milliseconds kLastWords{2'000};
+constexpr const char *kFailed = "weyl failed", *kCode = "weyl exit code", *kLeft = "weyl left";
 
 /// What went wrong while `doing`, as one line of ours: c10d's have several, with the stack.
 template <class F>
@@ -42,17 +47,26 @@ c10::intrusive_ptr<c10d::Store> store_of(const RankPlace& place, const Meeting& 
   }
   const size_t colon = place.address.rfind(':');
   const std::string port = colon == std::string::npos ? "" : place.address.substr(colon + 1);
-  uint16_t number = 0;
-  const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
-  require<ConfigError>(colon > 0 && error == std::errc() && end == port.data() + port.size() && number > 0,
+  const int64_t number = parse_integer(port).value_or(0);
+  require<ConfigError>(colon > 0 && colon != std::string::npos && number > 0 && number < 65536,
                        "ranks: the address must be HOST:PORT with a port from 1 to 65535, got '",
                        place.address, "'");
   c10d::TCPStoreOptions options;
-  options.port = number;
+  options.port = static_cast<uint16_t>(number);
   options.isServer = place.rank == 0;
   options.numWorkers = static_cast<size_t>(place.size);
   options.timeout = meeting.timeout;
   return c10::make_intrusive<c10d::TCPStore>(place.address.substr(0, colon), options);
+}
+
+Tensor tensor_of(std::string_view bytes) {
+  const Tensor tensor = at::empty({static_cast<int64_t>(bytes.size())}, at::kByte);
+  std::ranges::copy(bytes, tensor.mutable_data_ptr<uint8_t>());
+  return tensor;
+}
+std::string bytes_of(const Tensor& tensor) {
+  return {reinterpret_cast<const char*>(tensor.const_data_ptr<uint8_t>()),
+          static_cast<size_t>(tensor.numel())};
 }
 
 auto device_of(const RankPlace& place, const Meeting& meeting) {
@@ -66,6 +80,7 @@ auto device_of(const RankPlace& place, const Meeting& meeting) {
 }  // namespace
 
 struct Ranks::Group {
+  c10::intrusive_ptr<c10d::Store> store;
   c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo;
 };
 
@@ -95,8 +110,9 @@ Ranks::Ranks(const RankPlace& place, const Meeting& meeting)
     auto options = c10d::ProcessGroupGloo::Options::create(meeting.timeout);
     options->devices.push_back(device_of(place, meeting));
     options->threads = 1;
-    group_->gloo = c10::make_intrusive<c10d::ProcessGroupGloo>(store_of(place, meeting), place.rank,
-                                                               place.size, options);
+    group_->store = store_of(place, meeting);
+    group_->gloo =
+        c10::make_intrusive<c10d::ProcessGroupGloo>(group_->store, place.rank, place.size, options);
   });
 }
 
@@ -128,28 +144,86 @@ void Ranks::broadcast(const Tensor& x, int from) {
   });
 }
 
-std::vector<std::string> Ranks::gather(std::string_view bytes) {
+std::vector<int64_t> Ranks::all_sizes(size_t own) {
   const Tensor sizes = at::zeros({place_.size}, at::kLong);
-  sizes[place_.rank] = static_cast<int64_t>(bytes.size());
+  sizes[place_.rank] = static_cast<int64_t>(own);
   sum(sizes);
-  const auto* size = sizes.const_data_ptr<int64_t>();
+  return {sizes.const_data_ptr<int64_t>(), sizes.const_data_ptr<int64_t>() + place_.size};
+}
+
+std::vector<std::string> Ranks::gather(std::string_view bytes) {
+  const std::vector<int64_t> sizes = all_sizes(bytes.size());
   std::vector<std::string> all;
   for (int r = 0; r < place_.size; ++r) {
-    const Tensor part = at::empty({size[r]}, at::kByte);
-    if (r == place_.rank && !bytes.empty()) {
-      std::memcpy(part.mutable_data_ptr<uint8_t>(), bytes.data(), bytes.size());
-    }
-    if (size[r] > 0) {
+    const Tensor part = r == place_.rank ? tensor_of(bytes) : at::empty({sizes[r]}, at::kByte);
+    if (sizes[r] > 0) {
       broadcast(part, r);
     }
-    all.emplace_back(reinterpret_cast<const char*>(part.const_data_ptr<uint8_t>()),
-                     static_cast<size_t>(size[r]));
+    all.push_back(bytes_of(part));
   }
+  return all;
+}
+
+std::vector<std::string> Ranks::collect(std::string_view bytes) {
+  const std::vector<int64_t> sizes = all_sizes(bytes.size());
+  std::vector<std::string> all;
+  told(place_, "a message", [&] {
+    for (int r = 0; r < place_.size; ++r) {
+      if (place_.rank == 0) {
+        std::vector<Tensor> part{r == 0 ? tensor_of(bytes) : at::empty({sizes[r]}, at::kByte)};
+        if (r > 0 && sizes[r] > 0) {
+          group_->gloo->recv(part, r, 0)->wait();
+        }
+        all.push_back(bytes_of(part[0]));
+      } else if (r == place_.rank && !bytes.empty()) {
+        std::vector<Tensor> part{tensor_of(bytes)};
+        group_->gloo->send(part, 0, 0)->wait();
+      }
+    }
+  });
   return all;
 }
 
 void Ranks::barrier() {
   sum(at::zeros({1}, at::kLong));
+}
+
+std::optional<int> Ranks::failed_before(int code) noexcept {
+  try {
+    group_->store->setTimeout(kLastWords);
+    if (group_->store->add(kFailed, 1) == 1) {
+      group_->store->set(kCode, std::to_string(code));
+      return {};
+    }
+    return static_cast<int>(parse_integer(group_->store->get_to_str(kCode)).value_or(code));
+  } catch (const std::exception&) {  // the first rank has ended, and with it where all meet
+    return {};
+  }
+}
+
+int Ranks::failure_of_another(int otherwise) noexcept {
+  try {
+    return static_cast<int>(parse_integer(group_->store->get_to_str(kCode)).value_or(otherwise));
+  } catch (const std::exception&) {
+    return otherwise;
+  }
+}
+
+int64_t Ranks::leave() noexcept {
+  int64_t left = 0;
+  try {
+    group_->gloo.reset();  // the others hear of it
+    group_->store->setTimeout(kLastWords);
+    left = group_->store->add(kLeft, 1);
+    const auto end = std::chrono::steady_clock::now() + kLastWords;
+    const bool keeps_store = place_.rank == 0 && !place_.address.empty();
+    while (keeps_store && left < place_.size && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      left = group_->store->add(kLeft, 0);
+    }
+  } catch (const std::exception&) {  // nobody is left
+  }
+  return left;
 }
 
 }  // namespace weyl

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,12 @@ using at::Tensor;
 class RankError : public Error {
  public:
   using Error::Error;
+};
+
+/// What goes wrong on all ranks alike is told by the first of them. The others throw this, about which there is nothing to say.
+class RankLeaves : public RankError {
+ public:
+  using RankError::RankError;
 };
 
 /// How the ranks find and reach one another.
@@ -72,11 +79,23 @@ class Ranks {
   void broadcast(const Tensor& x, int from = 0);
   /// The bytes of all ranks, in their order, of any sizes, on every rank.
   std::vector<std::string> gather(std::string_view bytes);
+  /// The same on the first rank alone; nothing on the others.
+  std::vector<std::string> collect(std::string_view bytes);
   /// Returns when all ranks have called it.
   void barrier();
 
+  /// To be called by a rank that is about to end for a fault, before it says so. Nothing: no other has called it, and this one
+  /// says why all end. Else the others' ends follow from that one's: the exit code that it gave.
+  std::optional<int> failed_before(int code) noexcept;
+  /// For a rank that has nothing to say of it: returns when another has called `failed_before`, with its exit code, or has gone.
+  int failure_of_another(int otherwise) noexcept;
+  /// Lets the others hear of this rank's end, and of what `failed_before` says. To be called last, after a fault. Returns how many
+  /// have called it.
+  int64_t leave() noexcept;
+
  private:
   struct Group;
+  std::vector<int64_t> all_sizes(size_t own);
   RankPlace place_;
   std::unique_ptr<Group> group_;
 };

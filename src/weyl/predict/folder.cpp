@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/isfinite.h>
+#include <ATen/ops/tensor.h>
 
 #include <filesystem>
 #include <optional>
@@ -17,12 +18,16 @@
 #include "weyl/data/clouds/clouds.h"
 #include "weyl/data/clouds/ply.h"
 #include "weyl/data/images/prediction.h"
+#include "weyl/parallel/ranks.h"
 #include "weyl/train/run/journal.h"
 
 namespace weyl {
 namespace {
 
 namespace fs = std::filesystem;
+
+// Beside the predictions of a batch of clouds: the places of their nodes (N, 3), and where each cloud begins and ends (B + 1).
+constexpr const char *kPlaces = "places of nodes", *kOffsets = "offsets of clouds";
 
 class Writer {
  public:
@@ -45,14 +50,12 @@ class Writer {
   }
 
   /// `row` of the predictions of a batch.
-  void add(int64_t sample, const Batch& batch, const Named& predictions, int64_t row) {
+  void add(int64_t sample, const Named& predictions, int64_t row) {
     const auto mask = predictions.find("mask");
     if (mask != predictions.end() && points_) {
-      const auto& points = std::get<Points>(batch.input);
-      const auto nodes = [&](const Tensor& x) {
-        return x.slice(0, points.graphs.offsets[row], points.graphs.offsets[row + 1]).cpu();
-      };
-      write_points(sample, nodes(points.positions), nodes(mask->second),
+      const auto* offsets = predictions.at(kOffsets).const_data_ptr<int64_t>();
+      const auto nodes = [&](const Tensor& x) { return x.slice(0, offsets[row], offsets[row + 1]).cpu(); };
+      write_points(sample, nodes(predictions.at(kPlaces)), nodes(mask->second),
                    nodes(predictions.at("probabilities")));
       return;
     }
@@ -183,26 +186,38 @@ int64_t predict_into_folder(const Predictor& predictor, const std::shared_ptr<co
       "a folder takes classes alone, of samples, of points or of the cells of images and volumes, this model gives "
       "others: give a .safetensors file");
   const bool of_points = gives("mask") && !predictor.interface().grid;  // whose clouds have other classes
-  Writer writer(
-      folder, *data, gives("mask"),
-      names_of_classes(predictor.saved().recipe.task,
-                       of_points ? std::vector<std::string>() : predictor.saved().trained_on.classes),
-      probabilities, std::move(overwrite));
-  make_folder(folder);
+  std::optional<Writer> writer;
+  if (is_first(calls.ranks)) {
+    writer.emplace(
+        folder, *data, gives("mask"),
+        names_of_classes(predictor.saved().recipe.task,
+                         of_points ? std::vector<std::string>() : predictor.saved().trained_on.classes),
+        probabilities, std::move(overwrite));
+    make_folder(folder);
+  }
   int64_t sample = 0;
-  const int64_t done = predictor.each(
-      data, where,
-      [&](const Batch& batch) {
-        const Named predictions = predictor(batch.input);
-        require(at::isfinite(predictions.at("probabilities")).all().item<bool>(),
-                "probabilities must be finite, got NaN (larger inputs may need --dtype float64)");
-        for (int64_t row = 0; row < batch.count(); ++row) {
-          writer.add(sample++, batch, predictions, row);
-        }
-      },
-      calls);
-  if (done == data->size()) {
-    writer.finish();
+  const auto predict = [&](const Batch& batch) {
+    Named predictions = predictor(batch.input);
+    require(at::isfinite(predictions.at("probabilities")).all().item<bool>(),
+            "probabilities must be finite, got NaN (larger inputs may need --dtype float64)");
+    if (of_points) {
+      const auto& points = std::get<Points>(batch.input);
+      predictions[kPlaces] = points.positions;
+      predictions[kOffsets] = at::tensor(points.graphs.offsets, at::kLong);
+    }
+    return predictions;
+  };
+  const auto use = [&](const Named& predictions) {
+    const auto offsets = predictions.find(kOffsets);
+    const int64_t count =
+        offsets != predictions.end() ? offsets->second.size(0) - 1 : predictions.at("probabilities").size(0);
+    for (int64_t row = 0; row < count; ++row) {
+      writer->add(sample++, predictions, row);
+    }
+  };
+  const int64_t done = predictor.each_predicted(data, where, predict, use, calls);
+  if (writer && done == data->size()) {
+    writer->finish();
   }
   return done;
 }

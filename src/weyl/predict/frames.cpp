@@ -1,6 +1,7 @@
 #include "weyl/predict/frames.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/full.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,6 +17,7 @@
 #include "weyl/data/atoms/oc20.h"
 #include "weyl/data/atoms/potential_keys.h"
 #include "weyl/data/atoms/stress_tensor.h"
+#include "weyl/parallel/ranks.h"
 #include "weyl/saved/each_batch.h"
 #include "weyl/saved/ensemble.h"
 
@@ -146,15 +148,16 @@ class WaitingFrames {
  public:
   /// `slabs`: the options of slabs, where frames are such; else null.
   WaitingFrames(const Predictor& predictor, FrameLayout layout, const FrameReader& reader,
-                const Oc20DataOptions* slabs, std::function<void(const std::string&)> warn)
+                const Oc20DataOptions* slabs, std::function<void(const std::string&)> warn, bool shared)
       : predictor_(predictor),
         slab_options_(slabs),
         outputs_(predictor.outputs(kAsked)),
         warn_(std::move(warn)),
+        shared_(shared),
         direct_(predictor.task() != nullptr && gives_forces(predictor.interface())),
         reader_(reader),
         layout_(layout),
-        axes_(predictor.without_axes()),
+        doubts_{.axes = predictor.without_axes()},
         collector_(std::move(layout), reader, FrameCollector::Labels::none) {}
 
   /// A frame as it may wait: as a slab, where frames are such, and its tokens.
@@ -200,8 +203,24 @@ class WaitingFrames {
                                tokens_ + looked.tokens <= most.batch_tokens);
   }
   int64_t size() const { return static_cast<int64_t>(frames_.size()); }
-  /// What is to be said of all frames at the end; empty: nothing.
-  std::string warning() const { return axes_.warning(); }
+  /// What is to be said of all frames at the end, of all ranks on the first.
+  std::vector<std::string> warnings(const std::shared_ptr<Ranks>& ranks) {
+    std::vector<std::string> all;
+    if (ranks != nullptr) {
+      doubts_.collect(*ranks);
+      all.push_back(doubts_.said);
+    }
+    all.push_back(doubts_.axes.warning());
+    std::erase(all, "");
+    return all;
+  }
+  /// The frames that wait are another rank's.
+  void pass_on() {
+    if (slab_options_ == nullptr) {
+      collector_.take();
+    }
+    forget();
+  }
 
   /// Gives each frame, with its predictions, to `use`.
   void flush(const std::function<void(const AtomsFrame&)>& use) {
@@ -243,13 +262,17 @@ class WaitingFrames {
       }
       use(frame);
     }
+    forget();
+  }
+
+ private:
+  void forget() {
+    given_ += size();
     frames_.clear();
     slabs_.clear();
     wheres_.clear();
     tokens_ = 0;
   }
-
- private:
   FrameCollector::Frames take_slabs() const {
     Schema schema;
     schema.interface = predictor_.interface();
@@ -259,12 +282,16 @@ class WaitingFrames {
   }
   /// Puts the predictions for a batch into the frames from `first` on.
   void predict(const Batch& batch, int64_t first) {
-    if (const std::string warning = warn_ ? predictor_.data_warning(batch.input) : ""; !warning.empty()) {
-      warn_(warning);
-      warn_ = nullptr;
+    if (warn_ && doubts_.said.empty()) {
+      doubts_.said = predictor_.data_warning(batch.input);
+      doubts_.said_of = given_ + first;
+      if (!doubts_.said.empty() && !shared_) {
+        warn_(doubts_.said);
+      }
     }
     const Named values = predictor_(batch.input, kAsked);
-    axes_.add(batch.input, [&](int64_t i) { return wheres_[static_cast<size_t>(first + i)]; });
+    doubts_.axes.add(batch.input, given_ + first,
+                     [&](int64_t i) { return wheres_[static_cast<size_t>(i - given_)]; });
     const auto& offsets = std::get<Points>(batch.input).graphs.offsets;
     for (const Written& what : written_) {
       const auto found = values.find(what.quantity.name);
@@ -286,19 +313,28 @@ class WaitingFrames {
   const Oc20DataOptions* slab_options_;  // null: frames are no slabs
   std::vector<Slab> slabs_;
   const std::vector<Quantity> outputs_;
-  std::function<void(const std::string&)> warn_;  // until it has been said
-  bool slabs_told_ = false;                       // whether a doubt of a slab's cell has been said
+  std::function<void(const std::string&)> warn_;
+  bool shared_;              // among ranks, which say at the end what they have found
+  bool slabs_told_ = false;  // whether a doubt of a slab's cell has been said
   bool direct_;
   const FrameReader& reader_;
   FrameLayout layout_;
-  SamplesWithoutAxes axes_;
+  SampleDoubts doubts_;
   FrameCollector collector_;
   FrameUnits units_;
   std::vector<Written> written_;
   std::vector<AtomsFrame> frames_;
   std::vector<std::string> wheres_;
   int64_t tokens_ = 0;  // of the frames that wait
+  int64_t given_ = 0;   // frames that no longer wait
 };
+
+/// Whether this holds for any rank: the same for all of them.
+bool any_rank(Ranks& ranks, bool here) {
+  const Tensor told = at::full({1}, here ? 1 : 0, at::kLong);
+  ranks.sum(told);
+  return told.item<int64_t>() > 0;
+}
 
 /// A layout of the units alone that overrides say: the others are those of the files that the model was trained on.
 FrameLayout units_said(const FrameLayout& layout, const std::vector<std::string>& overrides) {
@@ -326,22 +362,32 @@ PredictedFrames predict_frames(FilePredictor& predictor, FrameReader& reader,
     require_of_frames(predictor, layout);
   }
   reader.name_types(layout.elements);
-  WaitingFrames waiting(predictor, layout, reader, slabs, calls.warn);
+  WaitingFrames waiting(predictor, layout, reader, slabs, calls.warn, calls.ranks != nullptr);
   PredictedFrames result;
   bool warned = !calls.warn, units_told = !calls.warn;
   const std::vector<Quantity> outputs = predictor.outputs(kAsked);
   const auto predicts = [&](const char* name) { return find_quantity(outputs, name) != nullptr; };
   AtomsFrame frame;
+  const int64_t ranks = count_of(calls.ranks);
+  int64_t batches = 0;
   const auto flush = [&] {
     const int64_t more = waiting.size();
-    waiting.flush(use);
+    if (calls.ranks == nullptr || batches % ranks == calls.ranks->rank()) {
+      waiting.flush(use);
+    } else {
+      waiting.pass_on();
+    }
     result.count += more;
     if (more > 0 && calls.progress) {
       calls.progress(result.count);
     }
+    if (++batches % ranks == 0 && calls.ranks != nullptr) {
+      calls.round();
+      result.stopped = any_rank(*calls.ranks, calls.stop && calls.stop());
+    }
   };
   while (true) {
-    result.stopped = calls.stop && calls.stop();
+    result.stopped = calls.ranks == nullptr ? calls.stop && calls.stop() : result.stopped;
     if (result.stopped || !reader.next(frame)) {
       break;
     }
@@ -370,8 +416,13 @@ PredictedFrames predict_frames(FilePredictor& predictor, FrameReader& reader,
   if (!result.stopped) {
     flush();
   }
-  if (const std::string warning = waiting.warning(); calls.warn && !warning.empty()) {
-    calls.warn(warning);
+  if (calls.ranks != nullptr && !result.stopped && batches % ranks != 0) {
+    calls.round();
+  }
+  for (const std::string& warning : waiting.warnings(calls.ranks)) {
+    if (calls.warn) {
+      calls.warn(warning);
+    }
   }
   result.units = units_of(layout, reader);
   return result;

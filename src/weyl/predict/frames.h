@@ -13,6 +13,8 @@ namespace weyl {
 struct FrameCalls : PredictorCalls {
   std::function<void(const std::string&)> warn;  // a warning about the frames, of each kind at most once
   std::vector<std::string> overrides;            // data.molecules.KEY=VALUE, said of these frames
+  /// With ranks: called by all of them when each has given the frames of one batch to its `use`, or none, in the order of the ranks.
+  std::function<void()> round;
 };
 
 struct PredictedFrames {
@@ -23,7 +25,8 @@ struct PredictedFrames {
 
 /// Predicts for the frames of a reader, batch by batch, and gives each frame to `use` with the predictions added. The
 /// frame keeps every column and value of the input. Each prediction has `weyl_` before its name (`weyl_energy`,
-/// `weyl_forces`, `weyl_stress`), so labels stay what they are.
+/// `weyl_forces`, `weyl_stress`), so labels stay what they are. With ranks all read the frames, and each predicts every so
+/// many-th batch, of those of one process, and gives its frames to its own `use`.
 ///
 /// Units are those of the input. The frame says them when they are not eV and Angstrom, or when forces or stress have a
 /// unit of their own (`force_unit`, `stress_unit`: the file's, else that of the data that the model was trained on).

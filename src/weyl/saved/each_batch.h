@@ -10,6 +10,7 @@
 
 #include "weyl/carriers/dataset.h"
 #include "weyl/models/model.h"
+#include "weyl/parallel/ranks.h"
 
 namespace weyl {
 
@@ -24,6 +25,8 @@ struct BatchOptions {
   std::function<bool()> stop;                                 // asked after each batch
   bool by_sample = false;                                     // `evaluate`: the metrics of each sample, too
   std::string where = "data";                                 // what errors call the data set
+  /// Processes that share the batches, which are those of one process: each rank has every so many-th. Null: this one alone.
+  std::shared_ptr<Ranks> ranks;
 };
 
 /// Divides a batch into consecutive parts whose graphs have at most `most` edges together, as the model counts them. A
@@ -41,7 +44,15 @@ enum class Form {
 /// Gives `use` the samples of a set in its order, batch by batch; never holds more than a few batches. Returns how many
 /// samples were used: fewer than all when stopped. A ShapeError becomes a DataError that names the sample, which `use`
 /// has then been given a second time.
+/// With ranks each is given its own batches, and their samples are counted; ShapeError: there is a `stop`.
 int64_t each_batch(const Model& model, std::shared_ptr<const Dataset> data, const BatchOptions& options,
                    Form form, const std::function<void(const Batch&)>& use);
+
+/// Calls `predict` with the samples of a set as each_batch does, and the number of the first of them in the set; gives `use` what it
+/// said, in the set's order. With ranks `predict` is called by the rank that has the batch, and `use` by the first rank alone, with
+/// tensors on the CPU; all stop together. Returns how many samples of all ranks were used.
+using Predict = std::function<Named(const Batch&, int64_t first)>;
+int64_t each_predicted(const Model& model, std::shared_ptr<const Dataset> data, const BatchOptions& options,
+                       Form form, const Predict& predict, const std::function<void(const Named&)>& use);
 
 }  // namespace weyl

@@ -2,6 +2,7 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/isnan.h>
 
 #include <algorithm>
@@ -13,6 +14,7 @@
 #include "weyl/carriers/placed_samples.h"
 #include "weyl/core/check.h"
 #include "weyl/models/constant_weights.h"
+#include "weyl/parallel/message.h"
 
 namespace weyl {
 namespace {
@@ -42,11 +44,21 @@ int64_t each_placed_sample(Model& model, const Task& task, const std::shared_ptr
   const auto copies = std::ssize(placements);
   const Schema schema = data->schema();
   BatchOptions rows = options;
+  rows.ranks = nullptr;  // each has every so many-th sample, whose placements are in several batches
+  const int64_t apart = count_of(options.ranks);
+  std::shared_ptr<const Dataset> own = data;
+  std::vector<int64_t> numbers(static_cast<size_t>(data->size()));
+  std::iota(numbers.begin(), numbers.end(), int64_t{0});
+  if (options.ranks != nullptr) {
+    std::erase_if(numbers, [&](int64_t i) { return i % apart != options.ranks->rank(); });
+    own = std::make_shared<Subset>(data, numbers, schema);
+  }
   if (options.progress) {
-    rows.progress = [&](int64_t done) { options.progress(done / copies); };
+    rows.progress = [&](int64_t done) { options.progress(done / copies * apart); };
   }
   const auto placed =
-      std::make_shared<PlacedSamples>(data, [&](int64_t row) { return placements.at(row % copies); }, copies);
+      std::make_shared<PlacedSamples>(own, [&](int64_t row) { return placements.at(row % copies); }, copies);
+  const auto sample_of = [&](int64_t row) { return numbers[static_cast<size_t>(row / copies)]; };
   Batch first;
   std::vector<Named> of_placements;
   int64_t done = 0;  // rows
@@ -70,7 +82,7 @@ int64_t each_placed_sample(Model& model, const Task& task, const std::shared_ptr
     } catch (const ShapeError& error) {
       std::vector<int64_t> samples;
       for (int64_t row = 0; row < batch.count(); ++row) {
-        samples.push_back((done + row) / copies);
+        samples.push_back(sample_of(done + row));
       }
       blame_sample(options.where, error, samples, [&, row = int64_t{0}](int64_t) mutable {
         task.predict(model, take(batch, {&row, 1}, schema));
@@ -84,14 +96,48 @@ int64_t each_placed_sample(Model& model, const Task& task, const std::shared_ptr
       try {
         add(batch, predictions, row);
       } catch (const ShapeError& error) {
-        blame_sample(options.where, error, std::vector{done / copies}, [&](int64_t) { throw error; });
+        blame_sample(options.where, error, std::vector{sample_of(done)}, [&](int64_t) { throw error; });
       }
     }
   });
   return done / copies;
 }
 
+/// What a meter has seen, to be told to others.
+std::string told_of(Meter& meter) {
+  Message message;
+  meter.tell(message);
+  return message.bytes();
+}
+
+/// Calls `use` with what each meter of each rank has seen: with the first of all ranks in their order, then with the second ...
+void each_meter(Ranks& ranks, std::vector<std::string> own, const Task& task, const Interface& model,
+                const std::function<void(const Meter&)>& use) {
+  Message message;
+  message(own);
+  std::vector<std::vector<std::string>> seen;
+  for (const std::string& bytes : ranks.gather(message.bytes())) {
+    Message{bytes}(seen.emplace_back());
+  }
+  for (size_t row = 0; row < seen.front().size(); ++row) {  // no rank has more than the first
+    for (const std::vector<std::string>& of_rank : seen) {
+      if (row < of_rank.size()) {
+        Message told(of_rank[row]);
+        const auto meter = task.meter(model);
+        meter->tell(told);
+        use(*meter);
+      }
+    }
+  }
+}
+
 }  // namespace
+
+std::unique_ptr<Meter> of_all_ranks(Ranks& ranks, const Task& task, const Interface& model, Meter& own) {
+  std::unique_ptr<Meter> all = task.meter(model);
+  each_meter(ranks, {told_of(own)}, task, model, [&](const Meter& meter) { all->merge(meter); });
+  return all;
+}
 
 Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Dataset> data,
                     const BatchOptions& options) {
@@ -101,11 +147,16 @@ Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Datase
   const at::NoGradGuard no_grad;
   const Schema schema = data->schema();
   const int64_t size = data->size();
-  const std::shared_ptr<Meter> meter = task.meter(model.interface);
+  std::shared_ptr<Meter> meter = task.meter(model.interface);
+  std::vector<std::string> seen;  // of this rank's samples by each, where there are several ranks
   Evaluation result;
   const auto placements = task.placements(model.interface);
   BatchOptions bounds = options;
   bounds.batch = options.by_sample && placements.empty() ? 1 : options.batch;
+  const auto add_one = [&](const Meter& alone) {
+    result.by_sample.push_back(alone.values());
+    meter->merge(alone);
+  };
   const auto use = [&](const Batch& batch, const Named& predictions) {
     if (!options.by_sample) {
       meter->add(batch, predictions);
@@ -113,8 +164,11 @@ Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Datase
     }
     const auto alone = task.meter(model.interface);
     alone->add(batch, predictions);
-    result.by_sample.push_back(alone->values());
-    meter->merge(*alone);
+    if (options.ranks != nullptr) {
+      seen.push_back(told_of(*alone));
+    } else {
+      add_one(*alone);
+    }
   };
   const Form form = task.moves_inputs() ? Form::ready_on_cpu : Form::ready;
   if (!placements.empty()) {
@@ -122,6 +176,16 @@ Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Datase
   } else {
     result.samples = each_batch(model, std::move(data), bounds, form,
                                 [&](const Batch& batch) { use(batch, task.predict(model, batch)); });
+  }
+  if (options.ranks != nullptr) {
+    const Tensor samples = at::full({1}, result.samples, at::kLong);
+    options.ranks->sum(samples);
+    result.samples = samples.item<int64_t>();
+    if (options.by_sample) {
+      each_meter(*options.ranks, std::move(seen), task, model.interface, add_one);
+    } else {
+      meter = of_all_ranks(*options.ranks, task, model.interface, *meter);
+    }
   }
   result.stopped = result.samples < size;
   result.metrics = meter->values();

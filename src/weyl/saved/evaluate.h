@@ -21,9 +21,13 @@ struct Evaluation {
 
 /// A model's metrics on a data set (see each_batch). Meanwhile the model is in evaluation mode and its weights have no
 /// gradients; both are restored. Nothing is recorded for gradients (a task that predicts gradients switches them on
-/// itself). With options.by_sample samples go one by one. DataError: the data set is empty, or task or model refuse a sample (a ShapeError), which is named.
+/// itself). With options.by_sample samples go one by one. With options.ranks each has a part of the data, and all get the same of
+/// the whole: counts and what is kept sample by sample are those of one process, sums of real numbers to rounding. DataError: the data set is empty, or task or model refuse a sample (a ShapeError), which is named.
 Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Dataset> data,
                     const BatchOptions& options = {});
+
+/// What the ranks' meters have seen, in their order, in one: the same on all of them. `own`: this rank's, of this task.
+std::unique_ptr<Meter> of_all_ranks(Ranks& ranks, const Task& task, const Interface& model, Meter& own);
 
 /// How many rows of a label are known, of how many in all.
 struct LabelCount {

@@ -269,22 +269,43 @@ BatchOptions Predictor::bounds(const std::string& where, const PredictorCalls& c
 
 int64_t Predictor::each(std::shared_ptr<const Dataset> data, const std::string& where, const Use& use,
                         const PredictorCalls& calls) const {
+  require(calls.ranks == nullptr, where, ": ranks must share what is predicted, not samples");
+  const auto used = [&](const Batch& batch) {
+    use(batch);
+    return Named();
+  };
+  return each_predicted(std::move(data), where, used, [](const Named&) {}, calls);
+}
+
+int64_t Predictor::each_predicted(std::shared_ptr<const Dataset> data, const std::string& where,
+                                  const std::function<Named(const Batch&)>& predict,
+                                  const std::function<void(const Named&)>& use,
+                                  const PredictorCalls& calls) const {
   const at::NoGradGuard no_grad;
   BatchOptions options = bounds(where, calls);
+  options.ranks = calls.ranks;
   options.ahead = interface().grid ? 0 : options.ahead;  // predictions are kept beside the inputs
-  bool has_warned = !calls.warn;
-  SamplesWithoutAxes axes = without_axes();
-  int64_t first = 0;
-  const int64_t used = each_batch(model(), std::move(data), options, Form::as_read, [&](const Batch& batch) {
-    if (const std::string said = has_warned ? "" : data_warning(batch.input); !said.empty()) {
-      calls.warn(said);
-      has_warned = true;
+  SampleDoubts doubts{.axes = without_axes()};
+  const auto predicted = [&](const Batch& batch, int64_t first) {
+    if (calls.warn && doubts.said.empty()) {
+      doubts.said = data_warning(batch.input);
+      doubts.said_of = first;
+      if (!doubts.said.empty() && calls.ranks == nullptr) {
+        calls.warn(doubts.said);
+      }
     }
-    use(batch);
-    axes.add(batch.input, [&](int64_t i) { return text(where, ": sample ", first + i); });
-    first += batch.count();
-  });
-  if (const std::string said = axes.warning(); calls.warn && !said.empty()) {
+    Named said = predict(batch);
+    doubts.axes.add(batch.input, first, [&](int64_t i) { return text(where, ": sample ", i); });
+    return said;
+  };
+  const int64_t used = weyl::each_predicted(model(), std::move(data), options, Form::as_read, predicted, use);
+  if (calls.ranks != nullptr) {
+    doubts.collect(*calls.ranks);
+    if (calls.warn && !doubts.said.empty()) {
+      calls.warn(doubts.said);
+    }
+  }
+  if (const std::string said = doubts.axes.warning(); calls.warn && !said.empty()) {
     calls.warn(said);
   }
   return used;
@@ -305,10 +326,12 @@ Evaluation Predictor::evaluate(std::shared_ptr<const Dataset> data, const std::s
   require<ConfigError>(task() != nullptr, where, ": the model must have a task to be measured by");
   if (calls.warn &&
       without_axes().counts()) {  // each sample is looked at once more, which costs little beside it
-    each(data, where, [](const Batch&) {}, {.stop = calls.stop, .warn = calls.warn});
+    each(data, where, [](const Batch&) {},
+         {.stop = calls.stop, .warn = calls.warn});  // also of others' samples
   }
   BatchOptions options = bounds(where, calls);
   options.by_sample = calls.by_sample;
+  options.ranks = calls.ranks;
   return weyl::evaluate(model(), *task(), std::move(data), options);
 }
 

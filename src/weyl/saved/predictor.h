@@ -30,6 +30,7 @@ struct PredictorCalls {
   std::function<bool()> stop;                    // true: no further batch
   std::function<void(const std::string&)> warn;  // a warning about the data, of each kind at most once
   bool by_sample = false;                        // `evaluate`: the metrics of each sample, too
+  std::shared_ptr<Ranks> ranks;  // that share `each_predicted` and `evaluate`; null: this one alone
 };
 
 /// Predicts with a trained model: samples in, named outputs out. It loads a run or a model file, keeps batches within
@@ -105,6 +106,13 @@ class Predictor {
   using Use = std::function<void(const Batch& batch)>;
   int64_t each(std::shared_ptr<const Dataset> data, const std::string& where, const Use& use,
                const PredictorCalls& calls = {}) const;
+  /// The same in two parts: `use` gets what `predict` says of a batch, in the set's order. With calls.ranks the batches, which are
+  /// those of one process, are shared: each rank predicts its own, and the first alone uses all, on the CPU
+  /// (saved/each_batch.h).
+  int64_t each_predicted(std::shared_ptr<const Dataset> data, const std::string& where,
+                         const std::function<Named(const Batch&)>& predict,
+                         const std::function<void(const Named&)>& use,
+                         const PredictorCalls& calls = {}) const;
 
   /// A counter of the samples for which the first of the models that is run in principal axes is not exact.
   SamplesWithoutAxes without_axes() const;

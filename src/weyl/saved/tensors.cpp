@@ -80,15 +80,23 @@ void PredictionTensors::add(const Named& predictions) {
 
 int64_t PredictionTensors::add_all(const std::shared_ptr<const Dataset>& data, const std::string& where,
                                    std::string_view gradient, const PredictorCalls& calls) {
-  const auto use = [&](const Batch& batch) {
-    add(predictor_(batch));
+  constexpr const char* of_gradient = "gradient";
+  const auto predict = [&](const Batch& batch) {
+    Named said = predictor_(batch);
     if (!gradient.empty()) {
-      parts_["gradient"].push_back(predictor_.gradient(batch.input, gradient));
+      said[of_gradient] = predictor_.gradient(batch.input, gradient);
+    }
+    return said;
+  };
+  const auto use = [&](const Named& said) {
+    add(said);
+    if (!gradient.empty()) {
+      parts_[of_gradient].push_back(said.at(of_gradient));
     }
   };
-  const int64_t used = predictor_.each(data, where, use, calls);
+  const int64_t used = predictor_.each_predicted(data, where, predict, use, calls);
   if (data->size() == 0) {
-    use(data->batch({}));
+    use(predict(data->batch({})));
   }
   return used;
 }

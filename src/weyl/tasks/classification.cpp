@@ -107,6 +107,8 @@ class Accuracy : public Meter {
     right_alone_ += more.right_alone_;
   }
 
+  void tell(Message& message) override { message(counts_, surprise_, right_alone_); }
+
   Metrics values() const override {
     const auto* c = counts_.const_data_ptr<int64_t>();
     const int64_t k = classes(), all = std::accumulate(c, c + k * k, int64_t{0});

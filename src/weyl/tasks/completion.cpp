@@ -142,6 +142,8 @@ class PoseError : public Meter {
     outside_ += more.outside_;
   }
 
+  void tell(Message& message) override { message(errors_, relative_, hits_, outside_); }
+
   Metrics values() const override {
     if (errors_.empty()) {
       return {};

@@ -152,6 +152,10 @@ void ForceErrors::merge(const Meter& other) {
   config_types_ = config_types_ || more.config_types_;
 }
 
+void ForceErrors::tell(Message& message) {
+  message(by_config_type_, by_type_, config_types_);
+}
+
 Metrics ForceErrors::metrics(const Tensor& sums, const Options& always) const {
   const std::string& e = options_.report;
   const std::string per_length =

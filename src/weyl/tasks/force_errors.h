@@ -34,6 +34,7 @@ class ForceErrors : public Meter {
 
   void add(const Batch& batch, const Named& predictions) override;
   void merge(const Meter& other) override;
+  void tell(Message& message) override;
   Metrics values() const override;
   std::vector<MetricName> names(const Schema& data) const override;
   std::vector<Breakdown> breakdowns(const Schema& data) const override;

@@ -147,6 +147,15 @@ class CorrectionErrors : public Meter {
     }
   }
 
+  void tell(Message& message) override {
+    int64_t steps = std::ssize(steps_);
+    message(all_.translation, all_.rest, all_.count, steps);
+    steps_.resize(static_cast<size_t>(steps));
+    for (Sums& step : steps_) {
+      message(step.translation, step.rest, step.count);
+    }
+  }
+
   Metrics values() const override { return all_.count > 0 ? values_of(all_) : Metrics{}; }
 
   std::vector<MetricName> names(const Schema&) const override {

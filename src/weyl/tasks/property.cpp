@@ -129,6 +129,8 @@ class TargetErrors : public Meter {
     samples_ += more.samples_;
   }
 
+  void tell(Message& message) override { message(sums_, samples_); }
+
   Metrics values() const override {
     if (samples_ == 0) {
       return {};

@@ -162,6 +162,11 @@ void RelaxationErrors::merge(const Meter& other) {
   thresholds_passed_ += more.thresholds_passed_;
 }
 
+void RelaxationErrors::tell(Message& message) {
+  message(numbers_, absolute_, squares_, within_, components_, absolute_parts_, square_parts_, structures_,
+          thresholds_passed_);
+}
+
 Metrics RelaxationErrors::values() const {
   Metrics result;
   if (numbers_ > 0) {

@@ -55,6 +55,7 @@ class RelaxationErrors : public Meter {
 
   void add(const Batch& batch, const Named& predictions) override;
   void merge(const Meter& other) override;
+  void tell(Message& message) override;
   Metrics values() const override;
   std::vector<MetricName> names(const Schema& data) const override;
 

@@ -151,6 +151,16 @@ void MotionErrors::merge(const Meter& other) {
   free_.add(more.free_);
 }
 
+void MotionErrors::tell(Message& message) {
+  int64_t steps = std::ssize(steps_);
+  message(steps);
+  steps_.resize(static_cast<size_t>(steps));
+  const auto add = [&](Sums& s) { message(s.square, s.squares, s.centre, s.angle, s.objects); };
+  std::ranges::for_each(steps_, add);
+  add(contact_);
+  add(free_);
+}
+
 void MotionErrors::put(const Sums& sums, const std::string& suffix, Metrics& to) const {
   if (sums.squares > 0) {
     to["mse" + suffix] = {sums.square / sums.squares, unit_.empty() ? "" : unit_ + "^2"};

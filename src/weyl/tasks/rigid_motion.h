@@ -42,6 +42,7 @@ class MotionErrors : public Meter {
 
   void add(const Batch& batch, const Named& predictions) override;
   void merge(const Meter& other) override;
+  void tell(Message& message) override;
   Metrics values() const override;
   std::vector<MetricName> names(const Schema& data) const override;
 

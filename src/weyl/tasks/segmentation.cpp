@@ -233,6 +233,14 @@ class Overlaps : public Meter {
     }
   }
 
+  void tell(Message& message) override {
+    message(counts_, surprise_, samples_);
+    for (Part& part : parts_) {
+      message(part.samples, part.dice, part.iou, part.infinite, part.hd95, part.surface_dice,
+              part.volume_error);
+    }
+  }
+
   Metrics values() const override {
     if (samples_ == 0) {
       return {};

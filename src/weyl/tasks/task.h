@@ -14,6 +14,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/tensor_file.h"
 #include "weyl/models/model.h"
+#include "weyl/parallel/message.h"
 #include "weyl/tasks/options.h"
 
 namespace weyl {
@@ -52,6 +53,8 @@ class Meter {
   /// all. Sums of real numbers are added in another order and agree to rounding. ShapeError: the other meter is of
   /// another kind, or of other classes, targets or units.
   virtual void merge(const Meter& other) = 0;
+  /// Writes all that this meter has seen, or becomes what another of its kind and options wrote, to the bit.
+  virtual void tell(Message& message) = 0;
   virtual Metrics values() const = 0;
   /// All names that `values` may have for such data, whether or not a sample defines them (a class that does not occur
   /// has no accuracy). No data are read.

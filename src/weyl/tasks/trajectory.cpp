@@ -69,6 +69,8 @@ class SquaredError : public Meter {
     count_ += more.count_;
   }
 
+  void tell(Message& message) override { message(sum_, count_); }
+
   Metrics values() const override {
     if (count_ == 0) {
       return {};

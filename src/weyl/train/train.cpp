@@ -485,19 +485,11 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
   Continued run;
   const KeepThreads keep;
   std::optional<Deterministic> deterministic;
-  const auto take_up = [&] {
-    TrainObserver& observer = observer_of(request);
+  Json began;
+  const auto read = [&] {
     run = read_run(path, request);
     deterministic.emplace(asks_for_deterministic(run.recipe, request));
-    const Json began = environment_of(path, run.from.has_value(), observer);
-    compare_machines(path, began, run.recipe, request);
-    prepare_run(run, path, request);
-    if (began.find("threads") == nullptr) {
-      take_threads_for(run.prepared, request);
-    }
-    if (folder) {
-      go_on_in(*folder, began, run, request);
-    }
+    began = environment_of(path, run.from.has_value(), observer_of(request));
   };
   on_all_ranks(request, [&] {
     if (is_first(request.ranks)) {
@@ -505,12 +497,24 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
       folder.emplace(RunFolder::open(path));
       folder->clear_litter();
       observer_of(request).entered(path);
-      take_up();
+      read();
     }
   });
-  on_all_ranks(request, [&] {  // when the first one has mended the folder
+  on_all_ranks(request, [&] {  // when the first one has set aside what is damaged
     if (!is_first(request.ranks)) {
-      take_up();
+      read();
+    }
+  });
+  on_all_ranks(request, [&] {  // which may read all data
+    compare_machines(path, began, run.recipe, request);
+    prepare_run(run, path, request);
+    if (began.find("threads") == nullptr) {
+      take_threads_for(run.prepared, request);
+    }
+  });
+  on_all_ranks(request, [&] {
+    if (folder) {
+      go_on_in(*folder, began, run, request);
     }
   });
   agree_on_start(run.from, request);

@@ -34,11 +34,11 @@ struct ConfigArguments {
 struct TrainCommand {
   OutputOptions output;
   Machine machine;
-  ConfigArguments config;  // with --resume: no path, and overrides of the budget alone
-  int64_t ranks = 0;       // processes that train together; 0: those that a starter has made, else this one
-  std::string resume;      // a run folder
-  bool data_changed = false;    // with --resume: its data may be others than they were
-  bool strict = false;          // warnings before the first step are errors
+  ConfigArguments config;     // with --resume: no path, and overrides of the budget alone
+  int64_t ranks = 0;          // processes that work together; 0: those that a starter has made, else this one
+  std::string resume;         // a run folder
+  bool data_changed = false;  // with --resume: its data may be others than they were
+  bool strict = false;        // warnings before the first step are errors
   std::optional<int64_t> fold;  // of data.folds, that validates
   bool pictures = true;         // into the run's plots/, at its end
   std::string out;              // empty: runs/<name of the config>-<number>
@@ -56,6 +56,7 @@ struct CrossvalCommand {
 struct EvalCommand {
   OutputOptions output;
   Machine machine;
+  int64_t ranks = 0;
   std::string model;                        // a run folder or a model file
   std::string data;                         // empty: as the model's own config says
   std::vector<std::string> overrides;       // of the keys of `data`'s set
@@ -73,6 +74,7 @@ struct EvalCommand {
 struct PredictCommand {
   OutputOptions output;
   Machine machine;
+  int64_t ranks = 0;
   std::string model, data, out;
   std::vector<std::string> others;          // models that predict with the first
   std::vector<std::string> overrides;       // of the keys of `data`'s set
@@ -97,6 +99,7 @@ struct ServeCommand {
 struct AuditCommand {
   OutputOptions output;
   Machine machine;
+  int64_t ranks = 0;
   ConfigArguments subject;  // run folder, model file or config
   std::string data;
   int64_t samples = 64;
@@ -171,6 +174,7 @@ struct BenchCommand {
   OutputOptions output;
   Machine machine;
   ConfigArguments config;
+  int64_t ranks = 0;                          // of which sums are timed, in place of a config; 0: none
   std::vector<std::string> compare, against;  // other configs; overrides of another side
   bool engine = false;                        // energy and forces alone, as other programs ask for them
   int64_t repeats = 9;
@@ -188,9 +192,9 @@ struct ScaleRunCommand {
   OutputOptions output;
   Machine machine;
   std::string sweep, out;
-  int64_t jobs = 1;
-  std::string shard;   // "2/8"; empty: all runs
-  bool retry = false;  // runs that failed before, too
+  int64_t jobs = 1, ranks = 1;  // trainings side by side; processes of each
+  std::string shard;            // "2/8"; empty: all runs
+  bool retry = false;           // runs that failed before, too
 };
 
 struct CompareCommand {

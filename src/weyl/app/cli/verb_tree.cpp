@@ -22,6 +22,12 @@ constexpr int64_t most_audited = int64_t{1} << 24;
 constexpr const char* no_pictures_help =
     "draw nothing into the run's plots/ at its end: `weyl plot` does it later";
 
+void add_ranks(CLI::App& app, int64_t& ranks, const std::string& parts) {
+  add_whole(app, "--ranks", ranks, 1, 4096,
+            "processes that work together on this host, " + parts +
+                "; mpirun, srun and torchrun start their own, which meet at MASTER_ADDR");
+}
+
 Verb add_train(CLI::App& root) {
   const auto draft = begin<TrainCommand>(
       root, "train", "train a model as a config says, or go on with a run",
@@ -53,10 +59,7 @@ Verb add_train(CLI::App& root) {
   add_switch(app, "--no-pictures", *plain, no_pictures_help);
   add_out(app, c->out, "DIR", "run folder to make, default runs/<config>-<number>; never overwritten", false);
   add_machine(app, c->machine, "same as train.precision=...");
-  add_whole(
-      app, "--ranks", c->ranks, 1, 4096,
-      "processes that train together on this host, each with a part of every batch: the same bits for the same number; "
-      "mpirun, srun and torchrun start their own, which meet at MASTER_ADDR");
+  add_ranks(app, c->ranks, "each with a part of every batch: the same bits for the same number");
   add_seed(app, *seed, "same as train.seed=...");
   return draft.done([seed, plain](TrainCommand& t) {
     t.pictures = !*plain;
@@ -149,6 +152,7 @@ Verb add_eval(CLI::App& root) {
   add_as_is(app, c->as_is);
   add_batch(app, c->batch, c->batch_tokens);
   add_machine(app, c->machine, "default that of the file");
+  add_ranks(app, c->ranks, "each with some of the batches");
   return draft.done([](EvalCommand& e) {
     take_task_keys(e.overrides, e.task_overrides);
     require<ConfigError>(e.overrides.empty() || !e.data.empty(),
@@ -192,6 +196,7 @@ Verb add_predict(CLI::App& root) {
               "rigid bodies: go N steps, each from where the one before has left the bodies");
   add_batch(app, c->batch, c->batch_tokens);
   add_machine(app, c->machine, "default that of the file");
+  add_ranks(app, c->ranks, "each with some of the batches: the same file as of one");
   return draft.done([paths](PredictCommand& p) {
     const auto is_key = [](const std::string& item) {
       constexpr std::array tables{"data.", "task.", "model.", "train.",
@@ -250,6 +255,7 @@ Verb add_audit(CLI::App& root) {
              "samples to check on, default 64; of large grids fewer");
   add_seed(app, c->seed, "of the random transformations, default 0");
   add_machine(app, c->machine, "check in this one only, default both");
+  add_ranks(app, c->ranks, "each with some of the transformations");
   return draft.done();
 }
 
@@ -358,9 +364,9 @@ Verb add_bench(CLI::App& root) {
       examples({"bench configs/bench/platonic.toml",
                 "bench configs/bench/platonic.toml --against model.platonic.linear=dense",
                 "bench configs/nbody/platonic.toml --compare configs/nbody/transformer.toml",
-                "bench configs/md/et.toml --engine --compare configs/md/painn.toml"}));
+                "bench configs/md/et.toml --engine --compare configs/md/painn.toml", "bench --ranks 2"}));
   auto& [app, c] = draft;
-  add_config(app, c->config);
+  add_config(app, c->config, /*required=*/false);
   app.add_option("--compare", c->compare, "other configs, timed after it in the same run")
       ->type_name("CONFIG ...");
   app.add_option("--against", c->against,
@@ -374,7 +380,12 @@ Verb add_bench(CLI::App& root) {
       "the same by autograd; on one thread, unless --threads says another number");
   add_number(app, "--repeats", c->repeats, 1, 1000, "timings of each, the median counts; default 9");
   add_machine(app, c->machine, "default that of the config");
+  add_ranks(app, c->ranks,
+            "in place of CONFIG: the sum of tensors over them, as trainings sum gradients, in GB/s");
   return draft.done([](BenchCommand& b) {
+    require<ConfigError>(b.config.path.empty() == (b.ranks > 0), "give either CONFIG or --ranks N");
+    require<ConfigError>(b.ranks == 0 || (b.ranks > 1 && b.compare.empty() && b.against.empty() && !b.engine),
+                         "--ranks: must be 2 or more, and alone but for --repeats");
     move_overrides(b.compare, b.config.overrides);
     require<ConfigError>(!b.engine || b.against.empty(), "--engine takes no --against");
     for (const std::string& option : b.against) {  // the task, the batch and the threads are those of both
@@ -601,6 +612,10 @@ Verb add_run(CLI::App& scale) {
   add_path(app, "SWEEP", c->sweep, "sweep file (TOML)");
   add_out(app, c->out, "DIR", "folder of the sweep: runs.csv, and a run folder each in runs/", true);
   add_jobs(app, c->jobs);
+  add_whole(
+      app, "--ranks", c->ranks, 1, 4096,
+      "processes of each training, as of `train --ranks`, for models that --jobs trainings of one process do not keep "
+      "all cores busy with; default 1");
   add_word_of_own(app, "--shard", c->shard, "I/N",
                   "of N machines that share DIR this is the I-th, from 1: every N-th run is its own");
   add_switch(app, "--retry", c->retry, "runs that failed at an earlier start, too");

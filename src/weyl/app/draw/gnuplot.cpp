@@ -11,29 +11,19 @@
 
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
+#include "weyl/core/exec_words.h"
 #include "weyl/core/find_program.h"
 #include "weyl/core/input_file.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/temporary_folder.h"
-
-extern char** environ;
 
 namespace weyl {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// The environment without what steers gnuplot.
-std::vector<char*> quiet_environment() {
-  std::vector<char*> kept;
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    const std::string_view setting(*entry);
-    if (!setting.starts_with("GNU") && !setting.starts_with("FIT_") && !setting.starts_with("GDFONTPATH=")) {
-      kept.push_back(*entry);
-    }
-  }
-  kept.push_back(nullptr);
-  return kept;
+bool steers_gnuplot(std::string_view setting) {
+  return setting.starts_with("GNU") || setting.starts_with("FIT_") || setting.starts_with("GDFONTPATH=");
 }
 
 struct Outcome {
@@ -50,11 +40,7 @@ Outcome run_gnuplot(const TemporaryFolder& folder, std::vector<std::string> argu
     return outcome;
   }
   arguments.insert(arguments.begin(), {"gnuplot", "-d"});
-  std::vector<char*> argv;
-  for (std::string& argument : arguments) {
-    argv.push_back(argument.data());
-  }
-  argv.push_back(nullptr);
+  ExecWords words(std::move(arguments)), environment(environment_for_child({}, steers_gnuplot));
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
@@ -64,7 +50,7 @@ Outcome run_gnuplot(const TemporaryFolder& folder, std::vector<std::string> argu
   posix_spawn_file_actions_addchdir_np(&actions, folder.path().c_str());
   pid_t child = 0;
   outcome.started =
-      posix_spawn(&child, program.c_str(), &actions, nullptr, argv.data(), quiet_environment().data()) == 0;
+      posix_spawn(&child, program.c_str(), &actions, nullptr, words.data(), environment.data()) == 0;
   posix_spawn_file_actions_destroy(&actions);
   if (outcome.started) {
     int status = 0;

@@ -59,10 +59,8 @@ void tidy_up_when_a_library_exits() {
   });
 }
 
-int report(const std::exception& error) {
-  const Fault fault = fault_of(error);
-  std::fprintf(stderr, "weyl: %s\n", fault.line.c_str());
-  switch (fault.kind) {
+int exit_code_of(const std::exception& error) {
+  switch (fault_of(error).kind) {
     case Fault::Kind::usage:
       return exit_usage;
     case Fault::Kind::data:
@@ -74,6 +72,11 @@ int report(const std::exception& error) {
       break;
   }
   return exit_failed;
+}
+
+int report(const std::exception& error) {
+  std::fprintf(stderr, "weyl: %s\n", fault_of(error).line.c_str());
+  return exit_code_of(error);
 }
 
 }  // namespace weyl

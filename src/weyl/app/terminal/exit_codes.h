@@ -14,6 +14,9 @@ enum ExitCode : int {
   exit_interrupted = 5,  // interrupted, state saved
 };
 
+/// The exit code of this kind of error (core/fault.h).
+int exit_code_of(const std::exception& error);
+
 /// Prints `weyl: <message>` (one line) on stderr and returns the exit code of this kind of error (core/fault.h).
 int report(const std::exception& error);
 

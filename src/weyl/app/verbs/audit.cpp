@@ -6,6 +6,7 @@
 #include "weyl/app/terminal/log.h"
 #include "weyl/app/terminal/metrics_text.h"
 #include "weyl/app/verbs/machine.h"
+#include "weyl/app/verbs/ranks.h"
 #include "weyl/app/verbs/verbs.h"
 #include "weyl/core/check.h"
 #include "weyl/data/atoms/frame_reader.h"
@@ -127,7 +128,9 @@ Json to_json(const AuditReport& report) {
       .set("measures", measures);
 }
 
-int run(const AuditCommand& command, const Systems& systems) {
+namespace {
+
+int check(const AuditCommand& command, const Systems& systems, const std::shared_ptr<Ranks>& ranks) {
   const at::Device device = device_of(command.machine);
   const std::string& path = command.subject.path;
   require<ConfigError>(is_config(path) || command.subject.overrides.empty(),
@@ -154,6 +157,7 @@ int run(const AuditCommand& command, const Systems& systems) {
   }
   AuditOptions options;
   options.seed = seed;
+  options.ranks = ranks;
   const auto dtype = dtype_of(command.machine.dtype);
   if (dtype == at::kDouble) {  // what is said of float32 needs float64 beside it
     options.dtypes = {at::kDouble};
@@ -167,6 +171,9 @@ int run(const AuditCommand& command, const Systems& systems) {
     options.measured = measured_anew(*subject.model, data, {samples, drawn.rows});
   }
   const AuditReport report = audit(*subject.model, task, samples, schema, options);
+  if (!is_first(ranks)) {
+    return exit_done;
+  }
   for (const std::string& output : report.absent) {
     note += (note.empty() ? "" : "; ") + output + " is not audited: no sample has a volume";
   }
@@ -209,6 +216,13 @@ int run(const AuditCommand& command, const Systems& systems) {
     }
   }
   return report.passed ? exit_done : exit_failed;
+}
+
+}  // namespace
+
+int run(const AuditCommand& command, const Systems& systems) {
+  RankProcesses processes(command.ranks, command.machine);
+  return processes.run([&] { return check(command, systems, processes.ranks()); });
 }
 
 }  // namespace weyl

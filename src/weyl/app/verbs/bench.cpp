@@ -11,14 +11,18 @@
 
 #include "weyl/app/terminal/exit_codes.h"
 #include "weyl/app/terminal/log.h"
+#include "weyl/app/terminal/text_table.h"
 #include "weyl/app/verbs/machine.h"
+#include "weyl/app/verbs/ranks.h"
 #include "weyl/app/verbs/verbs.h"
 #include "weyl/carriers/loader.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
+#include "weyl/core/text_number.h"
 #include "weyl/predict/subject.h"
 #include "weyl/study/cost/bench.h"
 #include "weyl/study/cost/engine_times.h"
+#include "weyl/study/cost/sum_times.h"
 #include "weyl/study/cost/training_steps.h"
 #include "weyl/study/samples/grid_samples.h"
 #include "weyl/study/samples/random_samples.h"
@@ -298,7 +302,46 @@ void bench_engine(const BenchCommand& command, const std::string& path, Subject 
 
 }  // namespace
 
+namespace {
+
+/// The sums of gradients alone.
+int bench_ranks(const BenchCommand& command, Ranks& ranks) {
+  const std::vector<SumTime> times = time_sums(ranks, command.repeats);
+  if (ranks.rank() > 0) {
+    return exit_done;
+  }
+  Json sums = Json::array();
+  std::vector<std::vector<std::string>> table{{"MB", "ms", "quartiles", "GB/s"}};
+  for (const SumTime& t : times) {
+    sums.add(Json::object()
+                 .set("megabytes", t.megabytes)
+                 .set("ms", t.ms)
+                 .set("ms_lower_quartile", t.lower)
+                 .set("ms_upper_quartile", t.upper)
+                 .set("gigabytes_per_second", t.gigabytes_a_second()));
+    table.push_back({std::to_string(t.megabytes), short_number(t.ms),
+                     short_number(t.lower) + " to " + short_number(t.upper),
+                     short_number(t.gigabytes_a_second())});
+  }
+  if (command.output.json) {
+    std::cout
+        << Json::object().set("ranks", ranks.size()).set("repeats", command.repeats).set("sums", sums).dump()
+        << "\n";
+  } else {
+    std::cout << "the sum of a tensor over " << ranks.size() << " ranks, medians of " << command.repeats
+              << "\n"
+              << aligned(table) << "\n";
+  }
+  return exit_done;
+}
+
+}  // namespace
+
 int run(const BenchCommand& command, const Systems& systems) {
+  if (command.config.path.empty()) {
+    RankProcesses processes(command.ranks, command.machine);
+    return processes.run([&] { return bench_ranks(command, *processes.ranks()); });
+  }
   std::vector<std::string> paths{command.config.path};
   paths.insert(paths.end(), command.compare.begin(), command.compare.end());
   const at::Device device = device_of(command.machine);

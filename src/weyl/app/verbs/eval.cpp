@@ -11,6 +11,7 @@
 #include "weyl/app/verbs/as_is.h"
 #include "weyl/app/verbs/cases.h"
 #include "weyl/app/verbs/machine.h"
+#include "weyl/app/verbs/ranks.h"
 #include "weyl/app/verbs/verbs.h"
 #include "weyl/core/check.h"
 #include "weyl/core/output_files.h"
@@ -83,7 +84,8 @@ int run_on_trajectory(const EvalCommand& command) {
   require<ConfigError>(!command.data.empty(), command.model,
                        ": a trajectory is measured against the true one: add --data TRUTH");
   require<ConfigError>(command.overrides.empty() && command.task_overrides.empty() && command.split.empty() &&
-                           command.out.empty() && command.rollout == 0 && !command.moved && !command.as_is,
+                           command.out.empty() && command.rollout == 0 && !command.moved && !command.as_is &&
+                           command.ranks < 2,
                        command.model,
                        ": two trajectories are compared as they are: --data TRUTH goes alone with it");
   require<ConfigError>(is_pose_file(command.data), command.data,
@@ -109,12 +111,26 @@ int run_on_trajectory(const EvalCommand& command) {
   return exit_done;
 }
 
-}  // namespace
-
-int run(const EvalCommand& command, const Systems& systems) {
-  if (is_pose_file(command.model) && std::filesystem::is_regular_file(command.model)) {
-    return run_on_trajectory(command);
+void print_evaluation(const Evaluation& evaluation,
+                      const std::vector<std::pair<std::string, Metrics>>& baselines, bool json) {
+  if (json) {
+    Json beside = Json::object();
+    for (const auto& [name, metrics] : baselines) {
+      beside.set(name, to_json(metrics));
+    }
+    std::cout << to_json(evaluation).set("baselines", beside).dump() << "\n";
+    return;
   }
+  std::cout << evaluation.samples << (evaluation.samples == 1 ? " sample\n" : " samples\n")
+            << metrics_lines(of_first_step(evaluation.metrics), baselines);
+  std::cout << rollout_text(evaluation.metrics, baselines);
+  for (const Breakdown& breakdown : evaluation.breakdowns) {
+    std::cout << "\n" << table_text(breakdown);
+  }
+}
+
+int measure(const EvalCommand& command, const Systems& systems, const std::shared_ptr<Ranks>& ranks) {
+  const bool leads = is_first(ranks);
   const PredictorOptions options = predictor_options(command);
   Subject subject = load_subject(command.model, options.device, options.dtype, systems);
   warn_each(take_prediction_keys(subject, command.task_overrides));
@@ -126,7 +142,7 @@ int run(const EvalCommand& command, const Systems& systems) {
                        "--moved measures single predictions, not means over rotations: say task.",
                        predictor.task()->name(), ".test_time_rotations.count=1 with it");
   const Overwrite overwrite(command.force, {command.model, command.data});
-  if (!command.out.empty()) {
+  if (!command.out.empty() && leads) {
     for (const char* name : {"cases.csv", "worst.png", "median.png", "best.png"}) {
       overwrite.at(command.out + "/" + name);
     }
@@ -151,8 +167,10 @@ int run(const EvalCommand& command, const Systems& systems) {
   for (const std::string& warning : data->schema().warnings) {
     warn(warning);
   }
-  warn_of_training_samples(command, *data);
-  Progress progress("eval", data->size(), Progress::style_for_stderr(command.output.quiet));
+  if (leads) {
+    warn_of_training_samples(command, *data);
+  }
+  Progress progress("eval", data->size(), Progress::style_for_stderr(command.output.quiet || !leads));
   Evaluation evaluation = predictor.evaluate(data, where,
                                              {.progress = [&](int64_t done) { progress.update(done); },
                                               .warn =
@@ -160,12 +178,17 @@ int run(const EvalCommand& command, const Systems& systems) {
                                                     progress.clear();
                                                     warn(warning);
                                                   },
-                                              .by_sample = !command.out.empty()});
+                                              .by_sample = !command.out.empty(),
+                                              .ranks = ranks});
   if (command.moved) {
-    evaluation.breakdowns.push_back(measured_when_placed(
-        predictor, data, where, 0, {.progress = [&](int64_t done) { progress.update(done); }}));
+    evaluation.breakdowns.push_back(
+        measured_when_placed(predictor, data, where, 0,
+                             {.progress = [&](int64_t done) { progress.update(done); }, .ranks = ranks}));
   }
   progress.clear();
+  if (!leads) {
+    return exit_done;
+  }
   const std::vector<Quantity> without =
       labels_without_metrics(evaluation.metrics, *predictor.task(), *data, where);
   for (const Quantity& label : without) {
@@ -184,21 +207,18 @@ int run(const EvalCommand& command, const Systems& systems) {
   for (auto& [name, metrics] : baselines) {
     leave_out(metrics, without);
   }
-  if (command.output.json) {
-    Json beside = Json::object();
-    for (const auto& [name, metrics] : baselines) {
-      beside.set(name, to_json(metrics));
-    }
-    std::cout << to_json(evaluation).set("baselines", beside).dump() << "\n";
-    return exit_done;
-  }
-  std::cout << evaluation.samples << (evaluation.samples == 1 ? " sample\n" : " samples\n")
-            << metrics_lines(of_first_step(evaluation.metrics), baselines);
-  std::cout << rollout_text(evaluation.metrics, baselines);
-  for (const Breakdown& breakdown : evaluation.breakdowns) {
-    std::cout << "\n" << table_text(breakdown);
-  }
+  print_evaluation(evaluation, baselines, command.output.json);
   return exit_done;
+}
+
+}  // namespace
+
+int run(const EvalCommand& command, const Systems& systems) {
+  if (is_pose_file(command.model) && std::filesystem::is_regular_file(command.model)) {
+    return run_on_trajectory(command);
+  }
+  RankProcesses processes(command.ranks, command.machine);
+  return processes.run([&] { return measure(command, systems, processes.ranks()); });
 }
 
 }  // namespace weyl

@@ -16,6 +16,7 @@
 #include "weyl/app/verbs/as_is.h"
 #include "weyl/app/verbs/crossval.h"
 #include "weyl/app/verbs/machine.h"
+#include "weyl/app/verbs/ranks.h"
 #include "weyl/app/verbs/verbs.h"
 #include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
@@ -23,6 +24,7 @@
 #include "weyl/data/atoms/extended_xyz.h"
 #include "weyl/data/atoms/files.h"
 #include "weyl/data/atoms/molecules.h"
+#include "weyl/parallel/message.h"
 #include "weyl/predict/folder.h"
 #include "weyl/predict/frames.h"
 #include "weyl/predict/trajectory.h"
@@ -143,8 +145,9 @@ void check_output(const PredictCommand& command, const Overwrite& overwrite) {
 
 /// Progress on the terminal, warnings beside it, and an end by a signal: into a set's calls or those of frames.
 template <class Calls>
-Calls calls_for(Progress& progress) {
+Calls calls_for(Progress& progress, const std::shared_ptr<Ranks>& ranks) {
   Calls calls;
+  calls.ranks = ranks;
   calls.progress = [&](int64_t done) { progress.update(done); };
   calls.stop = stop_requested;
   calls.warn = [&](const std::string& warning) {
@@ -155,16 +158,17 @@ Calls calls_for(Progress& progress) {
 }
 
 Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite,
-                       const FilePredictor& predictor, Progress& progress) {
+                       const FilePredictor& predictor, Progress& progress,
+                       const std::shared_ptr<Ranks>& ranks) {
   const auto data = open_for_prediction(predictor.subject(), command.data, command.overrides);
   check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
   progress.set_total(data->size());
   PredictionTensors tensors(predictor);
   Predicted result;
   result.samples = tensors.add_all(data, command.data, command.gradient ? "--gradient" : "",
-                                   calls_for<PredictorCalls>(progress));
+                                   calls_for<PredictorCalls>(progress, ranks));
   result.stopped = result.samples < data->size();
-  if (result.stopped) {
+  if (result.stopped || !is_first(ranks)) {
     return result;
   }
   save_tensors(command.out, tensors.done(), prediction_metadata(predictor, model_file_names(command), *data),
@@ -173,19 +177,23 @@ Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite
 }
 
 Predicted into_folder(const PredictCommand& command, const Overwrite& overwrite,
-                      const FilePredictor& predictor, Progress& progress) {
+                      const FilePredictor& predictor, Progress& progress,
+                      const std::shared_ptr<Ranks>& ranks) {
   const auto data = open_for_prediction(predictor.subject(), command.data, command.overrides);
   check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
   progress.set_total(data->size());
   Predicted result;
   result.samples = predict_into_folder(predictor, data, command.data, command.out, command.probabilities,
-                                       overwrite, calls_for<PredictorCalls>(progress));
+                                       overwrite, calls_for<PredictorCalls>(progress, ranks));
   result.stopped = result.samples < data->size();
   return result;
 }
 
 Predicted into_trajectory(const PredictCommand& command, const Overwrite& overwrite,
-                          const FilePredictor& predictor, Progress& progress) {
+                          const FilePredictor& predictor, Progress& progress,
+                          const std::shared_ptr<Ranks>& ranks) {
+  require<ConfigError>(ranks == nullptr, command.out, ": one trajectory is predicted by one process, got ",
+                       count_of(ranks), " ranks");
   if (corrects_poses(predictor)) {
     check_no_facts(command.as_is);
     const auto* windows = std::get_if<PoseWindowsDataOptions>(&predictor.subject().recipe.data.set);
@@ -195,7 +203,7 @@ Predicted into_trajectory(const PredictCommand& command, const Overwrite& overwr
         "what is asked: give a .safetensors file");
     const CorrectedTrajectory done =
         correct_trajectory(predictor, *windows, command.data, command.out, overwrite.at(command.out),
-                           calls_for<PredictorCalls>(progress));
+                           calls_for<PredictorCalls>(progress, ranks));
     return {done.stopped ? 0 : 1, done.stopped, "trajectories",
             done.ahead > 0 ? text("; the last ", done.ahead, " of ", done.poses, " poses lie ahead")
                            : text("; ", done.poses, " poses")};
@@ -205,7 +213,7 @@ Predicted into_trajectory(const PredictCommand& command, const Overwrite& overwr
   const auto* sequences = std::get_if<PoseSequencesDataOptions>(&predictor.subject().recipe.data.set);
   const FilledTrajectory filled = predict_trajectory(
       predictor, data, sequences != nullptr ? sequences->repeated : RepeatedTimes::refuse, command.data,
-      command.out, overwrite.at(command.out), calls_for<PredictorCalls>(progress));
+      command.out, overwrite.at(command.out), calls_for<PredictorCalls>(progress, ranks));
   const bool stopped = filled.place < 0;
   return {
       stopped ? 0 : 1, stopped, "trajectories",
@@ -213,20 +221,42 @@ Predicted into_trajectory(const PredictCommand& command, const Overwrite& overwr
 }
 
 Predicted into_frames(const PredictCommand& command, const Overwrite& overwrite, FilePredictor& predictor,
-                      Progress& progress) {
+                      Progress& progress, const std::shared_ptr<Ranks>& ranks) {
   check_no_facts(command.as_is);
   require<ConfigError>(
       !holds_frames(command.data) || FrameFiles::takes(command.data, asked(predictor.subject().recipe.data)),
       command.data,
       ": is a set of molecules with tables beside them, whose predictions go into a .safetensors file (--out)");
   const auto reader = open_frames(frames_path(command.data));
-  ExtendedXyzWriter out(command.out, overwrite.at(command.out));
-  auto calls = calls_for<FrameCalls>(progress);
+  std::optional<ExtendedXyzWriter> out;
+  if (is_first(ranks)) {
+    out.emplace(command.out, overwrite.at(command.out));
+  }
+  auto calls = calls_for<FrameCalls>(progress, ranks);
   calls.overrides = command.overrides;
-  const PredictedFrames done =
-      predict_frames(predictor, *reader, [&](const AtomsFrame& frame) { out.write(frame); }, calls);
-  if (!done.stopped) {
-    out.commit();
+  std::vector<std::string> own;  // of this rank in a round: its frames as text
+  calls.round = [&] {
+    Message message;
+    message(own);
+    own.clear();
+    for (const std::string& bytes : ranks->collect(message.bytes())) {
+      std::vector<std::string> frames;
+      Message{bytes}(frames);
+      for (const std::string& frame : frames) {
+        out->write(frame);
+      }
+    }
+  };
+  const auto use = [&](const AtomsFrame& frame) {
+    if (ranks == nullptr) {
+      out->write(frame);
+    } else {
+      append_extended_xyz(own.emplace_back(), frame);
+    }
+  };
+  const PredictedFrames done = predict_frames(predictor, *reader, use, calls);
+  if (!done.stopped && out) {
+    out->commit();
   }
   return {done.count, done.stopped, "frames",
           "; energies in " + done.units.energy + ", lengths in " + done.units.length};
@@ -238,7 +268,9 @@ double peak_mb() {
 
 }  // namespace
 
-int run(const PredictCommand& given, const Systems& systems) {
+namespace {
+
+int predict(const PredictCommand& given, const Systems& systems, const std::shared_ptr<Ranks>& ranks) {
   const PredictCommand command = with_folds(given, systems);
   const auto start = std::chrono::steady_clock::now();
   const Overwrite overwrite(command.force, inputs_of(command));
@@ -249,18 +281,21 @@ int run(const PredictCommand& given, const Systems& systems) {
   take_threads_for(command.machine, predictor, options.batch);
   say_notes(predictor.notes(/*of_places=*/false));
   catch_signals("every file that is there is whole");
-  Progress progress("predict", 0, Progress::style_for_stderr(command.output.quiet));
-  const Predicted done = is_tensors(command.out)  ? into_tensors(command, overwrite, predictor, progress)
-                         : is_folder(command.out) ? into_folder(command, overwrite, predictor, progress)
-                         : is_trajectory(command.out)
-                             ? into_trajectory(command, overwrite, predictor, progress)
-                             : into_frames(command, overwrite, predictor, progress);
+  Progress progress("predict", 0, Progress::style_for_stderr(command.output.quiet || !is_first(ranks)));
+  const Predicted done =
+      is_tensors(command.out)      ? into_tensors(command, overwrite, predictor, progress, ranks)
+      : is_folder(command.out)     ? into_folder(command, overwrite, predictor, progress, ranks)
+      : is_trajectory(command.out) ? into_trajectory(command, overwrite, predictor, progress, ranks)
+                                   : into_frames(command, overwrite, predictor, progress, ranks);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   progress.clear();
   if (done.stopped) {
     say(text("interrupted after ", done.samples, " ", done.what, ": ", command.out, " is not ",
              is_folder(command.out) ? "complete" : "written"));
     return exit_interrupted;
+  }
+  if (!is_first(ranks)) {
+    return exit_done;
   }
   if (command.output.json) {
     std::cout << Json::object()
@@ -276,6 +311,13 @@ int run(const PredictCommand& given, const Systems& systems) {
              " MB of memory at most", done.more));
   }
   return exit_done;
+}
+
+}  // namespace
+
+int run(const PredictCommand& command, const Systems& systems) {
+  RankProcesses processes(command.ranks, command.machine);
+  return processes.run([&] { return predict(command, systems, processes.ranks()); });
 }
 
 }  // namespace weyl

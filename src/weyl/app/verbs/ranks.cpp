@@ -1,23 +1,30 @@
 #include "weyl/app/verbs/ranks.h"
 
+#include <ATen/Parallel.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
-#include <optional>
+#include <cstring>
+#include <exception>
+#include <filesystem>
 #include <string_view>
 #include <system_error>
-#include <thread>
 
+#include "weyl/app/terminal/exit_codes.h"
 #include "weyl/app/terminal/log.h"
+#include "weyl/app/verbs/machine.h"
+#include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
+#include "weyl/core/exec_words.h"
 #include "weyl/core/input_file.h"
-
-extern char** environ;
+#include "weyl/core/text_number.h"
 
 namespace weyl {
 namespace {
@@ -26,6 +33,9 @@ constexpr const char* kFile = "WEYL_RANKS_FILE";  // where the children of --ran
 // For which a rank waits for another. The first one reads and mends a run folder while the others wait.
 constexpr std::chrono::minutes kTimeout{10};
 constexpr std::chrono::seconds kLastWords{5};
+constexpr std::chrono::milliseconds kLook{100},
+    kBeside{2'000};  // between looks at the others; and for which one goes on
+constexpr const char* kParent = "WEYL_RANKS_PARENT";  // the process that started a child of --ranks
 
 std::vector<std::string> own_arguments() {
   const std::string all = read_file("/proc/self/cmdline", size_t{1} << 24).text;
@@ -38,20 +48,30 @@ std::vector<std::string> own_arguments() {
   return words;
 }
 
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> result;
-  for (std::string& word : words) {
-    result.push_back(word.data());
+/// Whether a child has ended so that the others cannot go on, and how; it stays to be waited for.
+bool has_died(pid_t child, std::string& how) {
+  siginfo_t info{};
+  if (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) {
+    return false;
   }
-  result.push_back(nullptr);
-  return result;
+  const bool killed = info.si_code != CLD_EXITED;
+  how = killed ? text("ended by signal ", info.si_status, " (", strsignal(info.si_status), ")")
+               : text("ended with exit code ", info.si_status);
+  return killed || (info.si_status != exit_done && info.si_status != exit_interrupted);
 }
 
 }  // namespace
 
-RankProcesses::RankProcesses(int64_t asked) {
+RankProcesses::RankProcesses(int64_t asked, const Machine& machine) {
   try {
     meet(asked);
+    if (ranks_ != nullptr) {
+      require<ConfigError>(device_of(machine).is_cpu(),
+                           "--ranks: several processes must work on the CPU, got --device ", machine.device);
+      if (machine.threads == 0 && std::getenv("OMP_NUM_THREADS") == nullptr) {
+        at::set_num_threads(std::max(1, at::get_num_threads() / ranks_->place().local_size));
+      }
+    }
   } catch (...) {
     end();
     throw;
@@ -80,6 +100,10 @@ void RankProcesses::meet(int64_t asked) {
         RankPlace{.size = static_cast<int>(asked), .local_size = static_cast<int>(asked), .from = "--ranks"};
   } else if (child) {
     meeting.file = std::getenv(kFile);
+    const char* parent = std::getenv(kParent);
+    parent_ = static_cast<pid_t>(parse_integer(parent != nullptr ? parent : "").value_or(0));
+    require<ConfigError>(parent_ > 0, "environment: ", kParent,
+                         " must be the process that has started this one");
   } else {
     require<ConfigError>(place->size == 1 || !place->address.empty(),
                          "environment: MASTER_ADDR must be set to the host of rank "
@@ -87,32 +111,36 @@ void RankProcesses::meet(int64_t asked) {
                          place->from, " has started");
   }
   if (place->size > 1) {
+    rank_ = place->rank;
+    size_ = place->size;
+    if (rank_ > 0) {
+      start_log(/*quiet=*/true);
+    }
+    if (parent_ > 0 || !children_.empty()) {
+      watch_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
+    }
     if (place->rank == 0) {
       say(text(place->size, " ranks, by ", place->from, ", meet",
                place->address.empty() ? "" : " at " + place->address));
     }
     ranks_ = std::make_shared<Ranks>(*place, meeting);
+    met_ = true;
   }
 }
 
 void RankProcesses::start_children(int64_t count, const std::string& meeting) {
-  std::vector<std::string> arguments = own_arguments();
-  const std::vector<char*> argv = pointers(arguments);
+  ExecWords arguments(own_arguments());
   for (int64_t rank = 1; rank < count; ++rank) {
-    std::vector<std::string> variables{"WEYL_RANK=" + std::to_string(rank),
-                                       "WEYL_RANKS=" + std::to_string(count),
-                                       std::string(kFile) + "=" + meeting};
-    for (char** entry = environ; *entry != nullptr; ++entry) {
-      if (!std::string_view(*entry).starts_with("WEYL_ALONE=")) {
-        variables.emplace_back(*entry);
-      }
-    }
+    ExecWords variables(
+        environment_for_child({text("WEYL_RANK=", rank), text("WEYL_RANKS=", count),
+                               text(kFile, "=", meeting), text(kParent, "=", getpid())},
+                              [](std::string_view setting) { return setting.starts_with("WEYL_ALONE="); }));
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     pid_t pid = 0;
     const int failed =
-        posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, argv.data(), pointers(variables).data());
+        posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, arguments.data(), variables.data());
     posix_spawn_file_actions_destroy(&actions);
     require<DataError>(failed == 0, "--ranks: process ", rank, " of ", count,
                        " could not be started: ", std::generic_category().message(failed));
@@ -124,7 +152,86 @@ RankProcesses::~RankProcesses() {
   end();
 }
 
+int RankProcesses::run(const std::function<int()>& work) {
+  if (ranks_ == nullptr) {
+    return work();
+  }
+  int code = exit_failed;
+  try {
+    return work();
+  } catch (const RankLeaves&) {
+    code = ranks_->failure_of_another(code);
+  } catch (const std::exception& error) {
+    code = exit_code_of(error);
+    if (const auto before = ranks_->failed_before(code)) {
+      code = *before;
+    } else {
+      report(error);
+    }
+  }
+  leave();
+  return code;
+}
+
+/// The last one to go removes what a first rank that was killed has left.
+void RankProcesses::leave() {
+  const int64_t left = ranks_->leave();
+  if (parent_ > 0 && getppid() != parent_ && left >= size_ - 1) {
+    std::error_code ignored;
+    std::filesystem::remove_all(std::filesystem::path(std::getenv(kFile)).parent_path(), ignored);
+  }
+}
+
+/// Before all have met: whether another process of --ranks has said why it ends.
+bool RankProcesses::was_said() const {
+  const std::string file = (folder_ ? *folder_ / "meeting" : std::string(std::getenv(kFile))) + ".said";
+  const int made = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  return made < 0;
+}
+
+// Unless this process ends by itself meanwhile, as one does that waits for the others.
+void RankProcesses::watch(const std::stop_token& stop) {
+  std::string dead;
+  std::chrono::milliseconds since{0};
+  while (since < kBeside) {
+    if (stop.stop_requested()) {
+      return;
+    }
+    if (parent_ > 0 && getppid() != parent_) {
+      dead = "rank 0 has ended";
+    }
+    for (size_t i = 0; i < children_.size() && dead.empty(); ++i) {
+      std::string how;
+      dead = has_died(children_[i], how) ? text("rank ", i + 1, " has ", how) : "";
+    }
+    std::this_thread::sleep_for(kLook);
+    since += dead.empty() ? std::chrono::milliseconds{0} : kLook;
+  }
+  end_after(dead);
+}
+
+void RankProcesses::end_after(const std::string& who) {
+  const bool told = met_ ? ranks_->failed_before(exit_failed).has_value() : was_said();
+  remove_unfinished_files();
+  if (!told) {
+    std::fprintf(stderr, "weyl: rank %d of %d: all must be there, but %s\n", rank_, size_, who.c_str());
+    std::fflush(stderr);
+  }
+  if (met_) {
+    leave();
+  }
+  for (const pid_t child : children_) {
+    kill(child, SIGKILL);
+  }
+  std::error_code ignored;
+  if (folder_) {
+    std::filesystem::remove_all(folder_->path(), ignored);
+  }
+  _exit(exit_failed);
+}
+
 void RankProcesses::end() {
+  watch_ = {};
   ranks_.reset();  // whoever still waits for this rank hears of its end
   const auto end = std::chrono::steady_clock::now() + kLastWords;
   for (const pid_t child : children_) {

@@ -93,12 +93,18 @@ std::vector<ModelCost> costs_of(const SweepRuns& runs, const MeasureOptions& opt
 }
 
 TrainWords words_of(const SweepRuns& runs, const SweepRow& row, const SweepTrial& trial,
-                    const ModelCost& cost, const Machine& machine) {
+                    const ModelCost& cost, const Machine& machine, int64_t ranks) {
   const std::vector<std::string> common{"--device", machine.device, "--quiet", "--json", "--no-pictures"};
   TrainWords words{{"train", runs.models[row.model].config}, {"train"}};
   const auto overrides = overrides_of(runs, row, trial, cost.facts.flops_a_token, cost.facts.tokens);
   words.train.insert(words.train.end(), overrides.begin(), overrides.end());
-  words.train.insert(words.train.end(), {"--threads", std::to_string(cost.threads)});
+  const int64_t threads = machine.threads > 0 ? cost.threads : std::max<int64_t>(1, cost.threads / ranks);
+  words.train.insert(words.train.end(), {"--threads", std::to_string(threads)});
+  if (ranks > 1) {  // of one nothing is said, as of a sweep before there were ranks
+    for (std::vector<std::string>* some : {&words.train, &words.resume}) {
+      some->insert(some->end(), {"--ranks", std::to_string(ranks)});
+    }
+  }
   words.train.insert(words.train.end(), common.begin(), common.end());
   words.resume.insert(words.resume.end(), common.begin(), common.end());
   return words;
@@ -365,7 +371,7 @@ std::vector<TrialCommand> trial_commands(const SweepRuns& runs, const std::vecto
   int64_t number = 0;
   for (const SweepRow& row : runs.rows) {
     for (const SweepTrial& trial : row.trials) {
-      TrainWords words = words_of(runs, row, trial, costs[row.model], command.machine);
+      TrainWords words = words_of(runs, row, trial, costs[row.model], command.machine, command.ranks);
       std::string recipe = recipe_of(runs.models[row.model], words.train);
       require_same_recipe(command.out, trial, recipe);
       if (number++ % shard.count == shard.index - 1) {

@@ -18,11 +18,12 @@ SweepRuns runs_of_file(const std::string& path, const Machine& machine, const Sy
 std::vector<ModelCost> costs_of(const SweepRuns& runs, const MeasureOptions& options, const Systems& systems,
                                 bool without_data, bool quiet);
 
-/// The words of the command that trains a trial, but for --out or --resume.
+/// The words of the command that trains a trial with so many processes, but for --out or --resume. The threads of a training are
+/// divided among them, unless the machine says how many each has.
 struct TrainWords {
   std::vector<std::string> train, resume;
 };
 TrainWords words_of(const SweepRuns& runs, const SweepRow& row, const SweepTrial& trial,
-                    const ModelCost& cost, const Machine& machine);
+                    const ModelCost& cost, const Machine& machine, int64_t ranks = 1);
 
 }  // namespace weyl

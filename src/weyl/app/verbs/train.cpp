@@ -221,13 +221,6 @@ int say_interrupted(const TrainResult& result, bool json) {
   _exit(code);
 }
 
-// Cores are those of all ranks of a host together, unless the caller says how many threads each has.
-void share_threads(const RankPlace& place, const Machine& machine) {
-  if (machine.threads == 0 && std::getenv("OMP_NUM_THREADS") == nullptr) {
-    at::set_num_threads(std::max(1, at::get_num_threads() / place.local_size));
-  }
-}
-
 Recipe recipe_to_train(const TrainCommand& command, const Systems& systems) {
   Recipe recipe = read_recipe(command.config.path, command.config.overrides, options_of(systems));
   require<ConfigError>(!command.fold || recipe.data.folds > 0,
@@ -263,20 +256,10 @@ void draw_pictures(const TrainResult& result, const Predictor* best,
 
 }  // namespace
 
-TrainedRun train_run(const TrainCommand& command, const Systems& systems) {
+TrainedRun train_run(const TrainCommand& command, const Systems& systems,
+                     const std::shared_ptr<Ranks>& ranks) {
   catch_signals("the last checkpoint is whole");
   const bool resumed = !command.resume.empty();
-  std::optional<Recipe> recipe;
-  if (!resumed) {
-    recipe = recipe_to_train(command, systems);  // a fault in it is told before there are others
-  }
-  const RankProcesses processes(command.ranks);
-  require<ConfigError>(processes.ranks() == nullptr || device_of(command.machine).is_cpu(),
-                       "--ranks: several processes must train on the CPU, got --device ",
-                       command.machine.device);
-  if (processes.ranks() != nullptr) {
-    share_threads(processes.ranks()->place(), command.machine);
-  }
   Console console(command.output.quiet, resumed);
   TrainRequest request;
   request.out = command.out;
@@ -284,8 +267,8 @@ TrainedRun train_run(const TrainCommand& command, const Systems& systems) {
   request.device = device_of(command.machine);
   request.threads = command.machine.threads;
   request.systems = &systems;
-  request.ranks = processes.ranks();
-  request.observer = processes.leads() ? &console : nullptr;
+  request.ranks = ranks;
+  request.observer = is_first(ranks) ? &console : nullptr;
   request.stop = stop_requested;
   request.on_stop_request = [&](const TrainResult& result, const std::exception_ptr& error) {
     end_training(console, result, error, command.output.json);
@@ -294,8 +277,9 @@ TrainedRun train_run(const TrainCommand& command, const Systems& systems) {
   request.data_changed = command.data_changed;
   request.strict = command.strict;
   TrainedRun trained;
-  trained.result = resumed ? resume(command.resume, request) : train(*recipe, request);
-  if (!processes.leads()) {
+  trained.result =
+      resumed ? resume(command.resume, request) : train(recipe_to_train(command, systems), request);
+  if (!is_first(ranks)) {
     trained.leads = false;
     return trained;
   }
@@ -340,13 +324,10 @@ TrainedRun train_run(const TrainCommand& command, const Systems& systems) {
   return trained;
 }
 
-int run(const TrainCommand& command, const Systems& systems) {
-  TrainedRun trained;
-  try {
-    trained = train_run(command, systems);
-  } catch (const RankLeaves&) {
-    return exit_failed;  // the first rank says why
-  }
+namespace {
+
+int trained(const TrainCommand& command, const Systems& systems, const std::shared_ptr<Ranks>& ranks) {
+  const TrainedRun trained = train_run(command, systems, ranks);
   if (!trained.leads) {
     return trained.result.ending == Ending::interrupted ? exit_interrupted : exit_done;
   }
@@ -366,6 +347,16 @@ int run(const TrainCommand& command, const Systems& systems) {
   print_metrics_table(trained.metrics);
   std::cout << result.run << "\n";
   return exit_done;
+}
+
+}  // namespace
+
+int run(const TrainCommand& command, const Systems& systems) {
+  if (command.ranks > 1 && command.resume.empty()) {
+    recipe_to_train(command, systems);  // a fault in it is told before there are others
+  }
+  RankProcesses processes(command.ranks, command.machine);
+  return processes.run([&] { return trained(command, systems, processes.ranks()); });
 }
 
 }  // namespace weyl

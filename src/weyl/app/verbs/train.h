@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,7 +11,8 @@
 namespace weyl {
 
 /// A training as `weyl train` does it: its lines and bar on stderr, result.json and plots/ in the run. It prints nothing on
-/// stdout, but where a signal ends the process from within a step, as `weyl train` would.
+/// stdout, but where a signal ends the process from within a step, as `weyl train` would. `ranks`: the processes that train
+/// together; null: this one alone.
 struct TrainedRun {
   struct Row {
     std::string name;
@@ -22,6 +24,7 @@ struct TrainedRun {
   Json json;                 // what result.json has
   std::vector<Row> metrics;  // of the test split, beside those of simple answers
 };
-TrainedRun train_run(const TrainCommand& command, const Systems& systems);
+TrainedRun train_run(const TrainCommand& command, const Systems& systems,
+                     const std::shared_ptr<Ranks>& ranks = nullptr);
 
 }  // namespace weyl

@@ -679,6 +679,11 @@ ExtendedXyzWriter::ExtendedXyzWriter(const std::string& path, Existing existing)
 
 void ExtendedXyzWriter::write(const AtomsFrame& frame) {
   append_extended_xyz(buffer_, frame);
+  write(std::string_view());
+}
+
+void ExtendedXyzWriter::write(std::string_view frame) {
+  buffer_ += frame;
   if (buffer_.size() >= kWritten) {
     flush();
   }

@@ -109,6 +109,7 @@ class ExtendedXyzWriter {
  public:
   explicit ExtendedXyzWriter(const std::string& path, Existing existing = Existing::replace);
   void write(const AtomsFrame& frame);
+  void write(std::string_view frame);  // one that append_extended_xyz has made
   /// Without it no file appears.
   void commit();
 

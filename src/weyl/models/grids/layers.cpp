@@ -1,6 +1,7 @@
 #include "weyl/models/grids/layers.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/core/grad_mode.h>
 #include <ATen/ops/batch_norm.h>
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/conv3d.h>
@@ -15,6 +16,7 @@
 #include <cmath>
 
 #include "weyl/core/check.h"
+#include "weyl/nn/shared_batch.h"
 #include "weyl/ops/autograd/full_precision.h"
 
 namespace weyl::grids {
@@ -106,6 +108,9 @@ Tensor ChannelNorm::operator()(const Tensor& features) const {
   const Tensor x = widened(features);
   const int64_t channels = weight_.size(0);
   if (mean_.defined()) {
+    if (training() && SharedBatch::active()) {
+      return shared_batch_norm(x);
+    }
     const bool own = training() && x.numel() > channels;
     return at::batch_norm(x, weight_, bias_, mean_, var_, own, momentum, epsilon, /*cudnn_enabled=*/false);
   }
@@ -113,6 +118,23 @@ Tensor ChannelNorm::operator()(const Tensor& features) const {
           "model input: an instance norm needs two cells at least, got one behind the strides: take a larger "
           "grid or fewer strides");
   return at::group_norm(x, channels, weight_, bias_, epsilon, /*cudnn_enabled=*/false);
+}
+
+Tensor ChannelNorm::shared_batch_norm(const Tensor& x) const {
+  const BatchMoments moments = moments_of_shared_batch(x.transpose(0, 1).flatten(1));
+  Tensor mean = mean_.detach(), var = var_.detach();
+  if (moments.count > 1) {
+    mean = moments.mean;
+    var = moments.variance;
+    const at::NoGradGuard constant;
+    mean_.detach().mul_(1 - momentum).add_(mean.detach(), momentum);
+    var_.detach().mul_(1 - momentum).add_(var.detach(), momentum * moments.count / (moments.count - 1));
+  }
+  const Tensor factor = weight_.to(at::kDouble) * (var.to(at::kDouble) + epsilon).rsqrt();
+  const Tensor shift = bias_.to(at::kDouble) - mean.to(at::kDouble) * factor;
+  std::vector<int64_t> along(static_cast<size_t>(x.dim()), 1);
+  along[1] = -1;
+  return x * factor.to(x.scalar_type()).view(along) + shift.to(x.scalar_type()).view(along);
 }
 
 Block::Block(int64_t in, int64_t out, const std::vector<int64_t>& kernel, const std::vector<int64_t>& stride,

@@ -50,7 +50,7 @@ class Upsample : public Module {
 /// y = weight (x - mean) / sqrt(var + 1e-5) + bias, channel by channel, in float32 at least; mean and variance over the
 /// cells of each sample (instance; Ulyanov et al. 2016), or over those of the batch (batch; Ioffe and Szegedy 2015),
 /// which go into `running_mean` and `running_var` (C, not trainable) with momentum 0.1 and are used in evaluation, and in
-/// training where the batch has one cell or none. Parameters `weight`, `bias` (C).
+/// training where the batch has one cell or none; of a batch that ranks share over that of all (nn/shared_batch.h). Parameters `weight`, `bias` (C).
 class ChannelNorm : public Module {
  public:
   ChannelNorm(int64_t channels, NormLaw law);
@@ -58,6 +58,8 @@ class ChannelNorm : public Module {
   Tensor operator()(const Tensor& x) const;
 
  private:
+  Tensor shared_batch_norm(const Tensor& x) const;
+
   Tensor weight_, bias_, mean_, var_;
 };
 

@@ -10,6 +10,7 @@
 #include <ATen/ops/constant_pad_nd.h>
 #include <ATen/ops/conv2d.h>
 #include <ATen/ops/conv3d.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/gelu.h>
 #include <ATen/ops/matmul.h>
 #include <ATen/ops/max_pool2d.h>
@@ -27,6 +28,7 @@
 
 #include "weyl/algebra/irreps/wigner.h"
 #include "weyl/core/check.h"
+#include "weyl/nn/shared_batch.h"
 #include "weyl/ops/autograd/full_precision.h"
 #include "weyl/ops/constants.h"
 #include "weyl/ops/steerable/conv.h"
@@ -250,8 +252,18 @@ BatchNorm::BatchNorm(const SteerableType& type) : type_(type) {
 Tensor BatchNorm::operator()(const Tensor& features) const {
   const Tensor x = widened(features);
   Tensor mean = mean_square_.to(x.scalar_type());
-  if (training() && x.numel() > 0) {
-    const Tensor squares = irrep_squares(x, type_).transpose(0, 1).flatten(1).mean(1);
+  Tensor squares;  // their mean over the pixels of the batch; of none undefined
+  if (training() && SharedBatch::active()) {
+    const Tensor all = irrep_squares(x, type_).transpose(0, 1).flatten(1);
+    const auto pixels = at::full({1}, static_cast<double>(all.size(1)), at::kDouble);
+    const Tensor sums = over_the_batch(at::cat({all.sum(1, false, at::kDouble), pixels}));
+    if (const double n = sums.detach()[-1].item<double>(); n > 0) {
+      squares = (sums.slice(0, 0, -1) / n).to(x.scalar_type());
+    }
+  } else if (training() && x.numel() > 0) {
+    squares = irrep_squares(x, type_).transpose(0, 1).flatten(1).mean(1);
+  }
+  if (squares.defined()) {
     mean = squares / constant(components_, squares.scalar_type(), squares.device());
     const at::NoGradGuard no_grad;
     mean_square_.detach().mul_(1 - momentum).add_(mean.detach(), momentum);

@@ -152,7 +152,7 @@ class Norm : public Layer {
 
 /// Batch norm that turns: each copy of an irrep by the root of its mean square over batch, pixels and
 /// components, then times `weight` (S); the trivial irrep's also plus `bias` (C_0, 2), complex. In training
-/// by the batch and kept as `mean_square` (S, no trainable parameter, momentum 0.1), in evaluation by that.
+/// by the batch, of all ranks where it is shared (nn/shared_batch.h), and kept as `mean_square` (S, no trainable parameter, momentum 0.1), in evaluation by that.
 class BatchNorm : public Layer {
  public:
   explicit BatchNorm(const SteerableType& type);

@@ -127,8 +127,36 @@ void mark_rounding(std::vector<AuditClaim>& claims, double usual) {
 void measure_the_rest(Auditor& auditor, const Symmetry& symmetry, Carrier carrier, const Schema& inputs,
                       std::span<const Transformation> measured, const std::string& dtype,
                       AuditReport& report) {
-  const auto measure = [&](const Transformation& transformation, const std::string& group) {
-    const std::vector<double> errors = auditor.errors(transformation);
+  std::vector<Transformation> all;
+  std::vector<std::string> groups;  // what each is told as; empty: its outputs are not told
+  const auto add = [&](const Transformation& transformation, const std::string& group) {
+    all.push_back(transformation);
+    groups.push_back(group);
+  };
+  for (const Claim& claim : symmetry.approximate) {
+    if (carrier == Carrier::grid && claim.of != Claim::Of::finite) {
+      continue;  // it would measure the interpolation of the samples
+    }
+    add(transformation_of(claim, inputs), claim.group);
+  }
+  for (const Transformation& transformation : measured) {
+    add(transformation, transformation.name);
+  }
+  if (carrier == Carrier::poses && inputs.interface.group != LieGroup::so2) {  // left and right are one there
+    add(right_motions(inputs), "right multiplication");
+  }
+  // A control tells its worst output; of rotations every output is told, unless that was done just now.
+  const std::string rotations_as = covered_by(symmetry.approximate).rotations
+                                       ? ""
+                                       : "SO(" + std::to_string(inputs.interface.dimension) + ")";
+  const size_t controls = all.size();  // from here on
+  for (const Transformation& control : controls_of(carrier, symmetry, inputs)) {
+    add(control, control.name == "rotation" ? rotations_as : "");
+  }
+  const std::vector<std::vector<double>> all_errors = auditor.errors(all);
+  for (size_t t = 0; t < all.size(); ++t) {
+    const std::vector<double>& errors = all_errors[t];
+    const std::string& group = groups[t];
     double worst = 0;
     for (size_t i = 0; i < errors.size(); ++i) {
       if (!group.empty() && !auditor.absent(i)) {
@@ -138,32 +166,15 @@ void measure_the_rest(Auditor& auditor, const Symmetry& symmetry, Carrier carrie
       }
       worst = auditor.constant(i) ? worst : worst_of(worst, errors[i]);
     }
-    return worst;
-  };
-  for (const Claim& claim : symmetry.approximate) {
-    if (carrier == Carrier::grid && claim.of != Claim::Of::finite) {
-      continue;  // it would measure the interpolation of the samples
+    if (t < controls) {
+      continue;
     }
-    measure(transformation_of(claim, inputs), claim.group);
-  }
-  for (const Transformation& transformation : measured) {
-    measure(transformation, transformation.name);
-  }
-  if (carrier == Carrier::poses && inputs.interface.group != LieGroup::so2) {  // left and right are one there
-    measure(right_motions(inputs), "right multiplication");
-  }
-  // A control tells its worst output; of rotations every output is told, unless that was done just now.
-  const std::string rotations_as = covered_by(symmetry.approximate).rotations
-                                       ? ""
-                                       : "SO(" + std::to_string(inputs.interface.dimension) + ")";
-  for (const Transformation& control : controls_of(carrier, symmetry, inputs)) {
-    const double error = measure(control, control.name == "rotation" ? rotations_as : "");
     // An error that is no number is none that the control was meant to find.
-    const bool shows = std::isfinite(error) && error >= control_at_least;
-    if (!shows && auditor.changes_nothing(control, symmetry, inputs)) {
-      report.skipped.push_back({control.name, error});
+    const bool shows = std::isfinite(worst) && worst >= control_at_least;
+    if (!shows && auditor.changes_nothing(all[t], symmetry, inputs)) {
+      report.skipped.push_back({all[t].name, worst});
     } else {
-      report.controls.push_back({control.name, error, control_at_least, shows});
+      report.controls.push_back({all[t].name, worst, control_at_least, shows});
     }
   }
 }
@@ -198,12 +209,14 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
   }
 
   AuditReport report;
-  Auditor auditor(model, task, exact, options.elements, options.seed);
+  Auditor auditor(model, task, exact, options.elements, options.seed, options.ranks);
   for (const at::ScalarType dtype : options.dtypes) {
     auditor.set_dtype(dtype);
     const std::vector<double> limits_now = limits_of(auditor, options, dtype);
-    for (const Transformation& claim : claims) {
-      const std::vector<double> errors = auditor.errors(claim);
+    const std::vector<std::vector<double>> all_errors = auditor.errors(claims);
+    for (size_t c = 0; c < claims.size(); ++c) {
+      const Transformation& claim = claims[c];
+      const std::vector<double>& errors = all_errors[c];
       for (size_t i = 0; i < errors.size(); ++i) {
         if (auditor.absent(i)) {
           continue;

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "weyl/parallel/ranks.h"
 #include "weyl/study/audit/transformations.h"
 #include "weyl/tasks/task.h"
 
@@ -61,6 +63,8 @@ struct AuditOptions {
   std::vector<at::ScalarType> dtypes{at::kFloat, at::kDouble};
   double tolerance_float32 = 1e-5, tolerance_float64 = 1e-11;  // limits: may only be tightened
   std::vector<Transformation> measured;  // besides what the carrier has, in the last dtype
+  std::shared_ptr<Ranks>
+      ranks;  // that share the transformations: all get the same report, that of one; null: alone
 };
 
 /// Where float64 is checked too and the limit of float32 is not tightened, the limit of an output in float32 is so many times

@@ -13,6 +13,7 @@
 #include "weyl/core/random.h"
 #include "weyl/core/random_tensor.h"
 #include "weyl/models/constant_weights.h"
+#include "weyl/parallel/message.h"
 #include "weyl/study/audit/audit.h"
 #include "weyl/study/audit/own_image.h"
 
@@ -89,12 +90,14 @@ Batch displaced(const Batch& samples, double size, Stream& stream) {
 
 }  // namespace
 
-Auditor::Auditor(Model& model, const Task* task, const Batch& samples, int64_t elements, uint64_t seed)
+Auditor::Auditor(Model& model, const Task* task, const Batch& samples, int64_t elements, uint64_t seed,
+                 std::shared_ptr<Ranks> ranks)
     : model_(model),
       task_(task),
       samples_(samples),
       elements_(elements),
       seed_(seed),
+      ranks_(std::move(ranks)),
       kept_dtype_(model.dtype()),
       kept_training_(model.training()) {
   samples_.labels.clear();
@@ -253,46 +256,65 @@ std::vector<double> Auditor::rounding() {
   return found;
 }
 
-/// Calls f(Moved) for each round of elements, as long as it returns true.
-template <class F>
-void Auditor::each_round(const Transformation& transformation, const F& f) {
+/// The rounds of elements, one a sample in each.
+int64_t Auditor::rounds_of(const Transformation& transformation) const {
   const int64_t B = std::max<int64_t>(1, rounded_.count());
-  const int64_t rounds = std::max<int64_t>(2, (std::max(elements_, transformation.order) + B - 1) / B);
-  bool more = true;
-  for (int64_t round = 0; more && round < rounds; ++round) {
-    Stream stream(seed_, "audit " + transformation.name, {static_cast<uint64_t>(round)});
-    more = f(transformation.apply(rounded_, round, stream));
-  }
+  return std::max<int64_t>(2, (std::max(elements_, transformation.order) + B - 1) / B);
+}
+
+Moved Auditor::moved_in(int64_t round, const Transformation& transformation) const {
+  Stream stream(seed_, "audit " + transformation.name, {static_cast<uint64_t>(round)});
+  return transformation.apply(rounded_, round, stream);
 }
 
 bool Auditor::changes_nothing(const Transformation& transformation, const Symmetry& symmetry,
                               const Schema& schema) {
   bool same = true;
-  each_round(transformation, [&](const Moved& moved) {
-    same = are_own_images(rounded_, moved.batch, symmetry, schema);
-    return same;
-  });
+  for (int64_t round = 0; same && round < rounds_of(transformation); ++round) {
+    same = are_own_images(rounded_, moved_in(round, transformation).batch, symmetry, schema);
+  }
   return same;
 }
 
-std::vector<double> Auditor::errors(const Transformation& transformation) {
-  std::vector<double> worst(labels_.size(), 0);
-  each_round(transformation, [&](const Moved& moved) {
-    const std::vector<Tensor> seen = evaluate(moved.batch);
-    const std::vector<Tensor> expected = act(moved, outputs_before(moved));
-    for (size_t i = 0; i < labels_.size(); ++i) {
-      if (constant(i)) {
-        worst[i] = std::numeric_limits<double>::infinity();
-        continue;
+std::vector<std::vector<double>> Auditor::errors(std::span<const Transformation> transformations) {
+  std::vector<std::vector<double>> worst(transformations.size(), std::vector<double>(labels_.size(), 0));
+  int64_t turn = 0;  // of the ranks, which take rounds by turns
+  for (size_t t = 0; t < transformations.size(); ++t) {
+    for (int64_t round = 0; round < rounds_of(transformations[t]); ++round) {
+      if (turn++ % count_of(ranks_) == (ranks_ != nullptr ? ranks_->rank() : 0)) {
+        add_round(moved_in(round, transformations[t]), worst[t]);
       }
-      const double difference =
-          audited_difference(those_present(seen[i], i), those_present(expected[i], i), of_cells(i));
-      const double error = difference / scale(i);
-      worst[i] = std::isfinite(error) ? std::max(worst[i], error) : std::numeric_limits<double>::infinity();
     }
-    return true;
-  });
+  }
+  if (ranks_ != nullptr) {
+    Message own;
+    own(worst);
+    for (const std::string& bytes : ranks_->gather(own.bytes())) {
+      std::vector<std::vector<double>> of_rank;
+      Message{bytes}(of_rank);
+      for (size_t t = 0; t < worst.size(); ++t) {
+        std::ranges::transform(worst[t], of_rank[t], worst[t].begin(),
+                               [](double a, double b) { return std::max(a, b); });
+      }
+    }
+  }
   return worst;
+}
+
+/// Of one round, into the largest so far.
+void Auditor::add_round(const Moved& moved, std::vector<double>& worst) {
+  const std::vector<Tensor> seen = evaluate(moved.batch);
+  const std::vector<Tensor> expected = act(moved, outputs_before(moved));
+  for (size_t i = 0; i < labels_.size(); ++i) {
+    if (constant(i)) {
+      worst[i] = std::numeric_limits<double>::infinity();
+      continue;
+    }
+    const double difference =
+        audited_difference(those_present(seen[i], i), those_present(expected[i], i), of_cells(i));
+    const double error = difference / scale(i);
+    worst[i] = std::isfinite(error) ? std::max(worst[i], error) : std::numeric_limits<double>::infinity();
+  }
 }
 
 std::vector<Tensor> Auditor::evaluate(const Batch& batch) {

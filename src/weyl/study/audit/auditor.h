@@ -1,9 +1,12 @@
 #pragma once
 
 #include <algorithm>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "weyl/parallel/ranks.h"
 #include "weyl/study/audit/transformations.h"
 #include "weyl/tasks/task.h"
 
@@ -13,8 +16,10 @@ namespace weyl {
 /// Outputs are the model's own, then with a task its predictions, "prediction.<name>". Categories are left out.
 class Auditor {
  public:
-  /// `samples` are as `on_grid` gives them. `elements`: the least number of random elements for each transformation.
-  Auditor(Model& model, const Task* task, const Batch& samples, int64_t elements, uint64_t seed);
+  /// `samples` are as `on_grid` gives them. `elements`: the least number of random elements for each transformation. `ranks`: the
+  /// processes that share `errors`; null: this one alone.
+  Auditor(Model& model, const Task* task, const Batch& samples, int64_t elements, uint64_t seed,
+          std::shared_ptr<Ranks> ranks = nullptr);
   ~Auditor();  // restores the parameters, bit for bit, and the dtype and mode
   Auditor(const Auditor&) = delete;
   Auditor& operator=(const Auditor&) = delete;
@@ -30,12 +35,12 @@ class Auditor {
   bool constant(size_t output) const;  // a root mean square below 1e-8, in this dtype or in float64
   bool absent(size_t output) const;    // no sample has it: a stress, where none has a volume
 
-  /// max |f(g x) - g f(x)| / scale of each output, over samples and elements. The scale is rms(f(x)) or, where that is
+  /// max |f(g x) - g f(x)| / scale of each transformation and output, over samples and elements. The scale is rms(f(x)) or, where that is
   /// larger, what rounding of weights and samples alone may do to f(x), over the widest limit of the dtype. For outputs of
   /// the cells of a grid |.| is the root mean square over a sample's cells, not the largest. The error is infinite for a
   /// constant output and where an output is not finite. A graph without a volume has no stress, which is NaN before and
   /// after and does not count.
-  std::vector<double> errors(const Transformation& transformation);
+  std::vector<std::vector<double>> errors(std::span<const Transformation> transformations);
 
   /// Whether each sample equals each of its images under these elements, up to what the model claims (own_image.h).
   bool changes_nothing(const Transformation& transformation, const Symmetry& symmetry, const Schema& schema);
@@ -50,8 +55,9 @@ class Auditor {
   void restore();
   void find_constants();
   void find_resolved();
-  template <class F>
-  void each_round(const Transformation& transformation, const F& f);
+  int64_t rounds_of(const Transformation& transformation) const;
+  Moved moved_in(int64_t round, const Transformation& transformation) const;
+  void add_round(const Moved& moved, std::vector<double>& worst);
   std::vector<Tensor> evaluate(const Batch& batch);
   const std::vector<Tensor>& base_in_float64();
   std::vector<Tensor> outputs_before(const Moved& moved);
@@ -63,6 +69,7 @@ class Auditor {
   Batch samples_, rounded_;
   int64_t elements_;
   uint64_t seed_;
+  std::shared_ptr<Ranks> ranks_;
   std::vector<Quantity> raw_, predicted_;
   std::vector<std::string> labels_;
   std::vector<Tensor> kept_, base_;

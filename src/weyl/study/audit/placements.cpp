@@ -126,18 +126,19 @@ Breakdown measured_when_placed(const Predictor& predictor, const std::shared_ptr
   for (size_t k = 0; k < all.size(); ++k) {
     const auto placed = std::make_shared<PlacedSamples>(
         data, [&](int64_t i) { return all[k].of(ways[static_cast<size_t>(i)]); });
-    const auto meter = predictor.task()->meter(predictor.interface());
-    std::map<std::string, std::vector<Tensor>> said;
+    std::shared_ptr<Meter> meter = predictor.task()->meter(predictor.interface());
+    std::map<std::string, std::vector<Tensor>> said;  // of the first rank, by all
     PredictorCalls part = calls;
     if (calls.progress) {
       part.progress = [&](int64_t done) {
         calls.progress((static_cast<int64_t>(k) * data->size() + done) / std::ssize(all));
       };
     }
-    predictor.each(
+    predictor.each_predicted(
         placed, where,
         [&](const Batch& batch) {
           const at::NoGradGuard no_grad;
+          Named changes;
           const Named predictions = predictor(batch);
           meter->add(batch, predictions);
           std::vector<Tensor> of_batch;
@@ -147,15 +148,24 @@ Breakdown measured_when_placed(const Predictor& predictor, const std::shared_ptr
             }
           }
           if (!of_batch.empty()) {  // a segmentation predicts probabilities alone
-            said["logits"].push_back(at::cat(of_batch, 1));
+            changes["logits"] = at::cat(of_batch, 1);
           }
           Model& model = predictor.model();
           for (const auto& [name, lengths] :
                model.stage_lengths(to(batch, model.device(), model.dtype()).input)) {
-            said[name].push_back(lengths.to(at::kDouble));
+            changes[name] = lengths.to(at::kDouble);
+          }
+          return changes;
+        },
+        [&](const Named& changes) {
+          for (const auto& [name, values] : changes) {
+            said[name].push_back(values);
           }
         },
         part);
+    if (calls.ranks != nullptr) {
+      meter = of_all_ranks(*calls.ranks, *predictor.task(), predictor.interface(), *meter);
+    }
     Metrics metrics = meter->values();
     for (const auto& [name, batches] : said) {
       const Tensor now = at::cat(batches);

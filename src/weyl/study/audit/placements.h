@@ -20,7 +20,7 @@ namespace weyl {
 /// their distances from their mean over the samples as they are (below 1 a sample changes by less than samples differ); of nets
 /// of stages the same after each (`change_of_stage_1`, Model::stage_lengths). Axes and directions are drawn from `seed`, the same
 /// for all angles and distances. `where` names the data. ConfigError: there is no task, or the outputs are not scalars of whole
-/// samples or of points. DataError: the set cannot make its samples anew, and they are no points in space.
+/// samples or of points. With calls.ranks the changes are told on the first rank alone. DataError: the set cannot make its samples anew, and they are no points in space.
 Breakdown measured_when_placed(const Predictor& predictor, const std::shared_ptr<const Dataset>& data,
                                const std::string& where, uint64_t seed, const PredictorCalls& calls = {});
 

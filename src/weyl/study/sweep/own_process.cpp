@@ -15,9 +15,8 @@
 #include <string_view>
 
 #include "weyl/core/check.h"
+#include "weyl/core/exec_words.h"
 #include "weyl/core/quote.h"
-
-extern char** environ;
 
 namespace weyl {
 namespace {
@@ -51,17 +50,9 @@ OwnProcess::OwnProcess(const std::vector<std::string>& arguments) {
   const std::string program = own_path();
   std::vector<std::string> words = arguments;
   words.insert(words.begin(), "weyl");
-  std::vector<char*> argv;
-  for (std::string& word : words) {
-    argv.push_back(word.data());
-  }
-  argv.push_back(nullptr);
-  std::string alone = "WEYL_ALONE=1";  // it is no rank of what this program may be one of (parallel/place.h)
-  std::vector<char*> variables{alone.data()};
-  for (char** entry = environ; *entry != nullptr; ++entry) {
-    variables.push_back(*entry);
-  }
-  variables.push_back(nullptr);
+  ExecWords argv(std::move(words));
+  // It is no rank of what this program may be one of (parallel/place.h).
+  ExecWords variables(environment_for_child({"WEYL_ALONE=1"}, [](std::string_view) { return false; }));
   messages_ = memfd_create("stderr", MFD_CLOEXEC);
   require<Error>(messages_ >= 0, "a process cannot be started: ", std::strerror(errno));
   const pid_t parent = getpid();

@@ -15,7 +15,7 @@ namespace weyl {
 void require_sweep_folder(const std::string& folder, const SweepRuns& runs, const std::string& sweep);
 
 /// FOLDER/runs/ID.recipe: what decides the numbers of a trial, written before it begins. First a line, the words of its
-/// command, of which those from " --threads " on (threads, device) do not count; then its model's config in full.
+/// command, of which those from " --threads " on (threads, device, ranks) do not count; then its model's config in full.
 std::string recipe_file_of(const std::string& folder, const SweepTrial& trial);
 
 /// What two of them differ by first: a key of the config, "train.batch", or (empty) a word of the command.

@@ -2,9 +2,11 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/autocast_mode.h>
-#include <vector>
+#include <ATen/ops/zeros_like.h>
+#include <optional>
 
 #include "weyl/core/check.h"
+#include "weyl/nn/shared_batch.h"
 #include "weyl/train/loop/compute_settings.h"
 
 namespace weyl {
@@ -33,7 +35,7 @@ class Autocast {
 
 /// Of each batch its shares of the loss; none where it is alone.
 std::vector<LossShares> loss_shares(const Model& model, const Task& task, std::span<const Batch> batches,
-                                    GradientSums* ranks) {
+                                    GradientSums* ranks, const std::vector<bool>& counted) {
   std::vector<LossShares> shares(batches.size());
   if (batches.size() == 1 && ranks == nullptr) {
     return shares;
@@ -41,6 +43,9 @@ std::vector<LossShares> loss_shares(const Model& model, const Task& task, std::s
   std::vector<Tensor> whole;
   for (size_t k = 0; k < batches.size(); ++k) {
     shares[k] = task.loss_weights(batches[k], model.interface);
+    for (Tensor& share : shares[k]) {
+      share = counted.empty() || counted[k] ? share : at::zeros_like(share);
+    }
     for (size_t term = 0; term < shares[k].size(); ++term) {
       if (k == 0) {
         whole.push_back(shares[k][term]);
@@ -74,13 +79,18 @@ void add_gradients(const Tensor& loss, const Model& model) {
 }
 
 Tensor accumulate_gradients(Model& model, const Task& task, std::span<const Batch> batches,
-                            const TrainOptions& options, StepTimes& times, GradientSums* ranks) {
+                            const TrainOptions& options, StepTimes& times, GradientSums* ranks,
+                            const std::vector<bool>& counted) {
   require(!batches.empty() || ranks != nullptr, "accumulate_gradients: there must be a batch, got none");
   const Tf32 tf32(options.tf32 && model.device().is_cuda());
-  const std::vector<LossShares> shares = loss_shares(model, task, batches, ranks);
+  const std::vector<LossShares> shares = loss_shares(model, task, batches, ranks, counted);
   Tensor loss;
   for (size_t k = 0; k < batches.size(); ++k) {
     Step step;
+    std::optional<SharedBatch> shared;
+    if (!counted.empty()) {
+      shared.emplace(ranks->ranks(), counted[k]);
+    }
     {
       const Timed timed(times.forward);
       const Autocast autocast(options.precision == Precision::bf16);

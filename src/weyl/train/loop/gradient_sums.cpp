@@ -45,7 +45,7 @@ struct GradientSums::Sums {
   std::vector<size_t> part_of;  // by parameter
   std::vector<char> come;
   size_t next = 0;  // the first part that is not on its way
-  bool begun = false;
+  bool at_once = true, begun = false;
   std::mutex mutex;
 
   void done(size_t parameter) {
@@ -96,10 +96,11 @@ struct GradientSums::Sums {
 };
 
 GradientSums::GradientSums(std::shared_ptr<Ranks> ranks, const std::vector<Parameter>& parameters,
-                           int64_t bucket_size)
+                           int64_t bucket_size, bool at_once)
     : sums_(std::make_unique<Sums>()) {
   Sums& s = *sums_;
   s.ranks = std::move(ranks);
+  s.at_once = at_once;
   std::vector<int64_t> bytes;
   for (const Parameter& p : parameters) {
     if (p.tensor.requires_grad()) {
@@ -142,6 +143,10 @@ GradientSums::~GradientSums() {
   }
 }
 
+const std::shared_ptr<Ranks>& GradientSums::ranks() const {
+  return sums_->ranks;
+}
+
 std::vector<Tensor> GradientSums::whole(const std::vector<Tensor>& numbers) {
   require(static_cast<int64_t>(numbers.size()) <= most_terms, "gradient sums: a loss may have ", most_terms,
           " terms, got ", numbers.size());
@@ -165,7 +170,7 @@ void GradientSums::begin() {
     part.missing = static_cast<int64_t>(part.parameters.size());
   }
   s.next = 0;
-  s.begun = true;
+  s.begun = s.at_once;
 }
 
 Tensor GradientSums::finish(const Tensor& loss) {

@@ -17,9 +17,11 @@ class GradientSums {
  public:
   static constexpr int64_t bucket_bytes = int64_t{4} << 20;  // recorded with a run: sums depend on it
 
-  /// `parameters`: of the model, in their order, the same on all ranks; those without gradient are passed over.
+  /// `parameters`: of the model, in their order, the same on all ranks; those without gradient are passed over. `at_once`: send
+  /// while the backward pass runs, which needs that nothing else is summed there (nn/shared_batch.h).
   GradientSums(std::shared_ptr<Ranks> ranks, const std::vector<Parameter>& parameters,
-               int64_t bucket = bucket_bytes);
+               int64_t bucket = bucket_bytes, bool at_once = true);
+  const std::shared_ptr<Ranks>& ranks() const;
   ~GradientSums();
   GradientSums(const GradientSums&) = delete;
   GradientSums& operator=(const GradientSums&) = delete;

@@ -60,8 +60,8 @@ bool has_running_statistics(const Model& model) {
 LoaderOptions of_rank(LoaderOptions options, const std::shared_ptr<Ranks>& ranks,
                       const std::shared_ptr<const Dataset>& data) {
   if (ranks != nullptr) {
-    options.part = [rank = ranks->rank(), size = ranks->size(), data,
-                    cropped = !options.crop.empty()](std::span<const int64_t> samples) {
+    options.part = [rank = ranks->rank(), size = ranks->size(), data, cropped = !options.crop.empty()](
+                       int64_t /*batch*/, std::span<const int64_t> samples) {
       std::vector<int64_t> work, own;
       for (const int64_t sample : samples) {
         work.push_back(cropped ? 1 : data->tokens(sample));
@@ -114,11 +114,9 @@ Trainer::Trainer(SavedModel saved, const TrainOptions& options, Splits data, std
     std::sort(metrics_.begin(), metrics_.end());
   }
   if (ranks_ != nullptr) {
-    require<ConfigError>(
-        !has_running_statistics(*saved_.model),
-        "--ranks: must be 1 for a model with running statistics (batch norm), which each rank would "
-        "make of its own part");
-    sums_ = std::make_unique<GradientSums>(ranks_, saved_.model->parameters());
+    shares_norms_ = has_running_statistics(*saved_.model);
+    sums_ = std::make_unique<GradientSums>(ranks_, saved_.model->parameters(), GradientSums::bucket_bytes,
+                                           !shares_norms_);
     sums_->told.resize(told_numbers);
   }
   nominal_ = saved_.model->work_of_token().nominal;
@@ -304,10 +302,13 @@ TrainResult Trainer::run() {
     }
   }
   TrainResult end = result(out_of_patience() ? Ending::patience : Ending::finished);
-  if (leads() && data_.test && data_.test->size() > 0) {
+  if (data_.test && data_.test->size() > 0) {
+    if (ranks_ != nullptr) {
+      ranks_->barrier();  // the first one has saved it
+    }
     const SavedModel best = load_model(run_, saved_.model->device(), {}, systems_);
     const StopRequestWatch::Section section(*watch_);
-    end.test = evaluate(*best.model, *best.task, data_.test, evaluate_options(options_, "test data"));
+    end.test = measured(*best.model, *best.task, data_.test, "test data");
     leave_out(end.test->metrics,
               labels_without_metrics(end.test->metrics, *best.task, *data_.test, "test data"));
   }
@@ -385,13 +386,22 @@ std::vector<Batch> Trainer::batches_of_step() {
 
 // Of these batches, or of those of all ranks, of which this one's may have no samples.
 LateNumbers Trainer::gradients_of(std::vector<Batch> batches) {
+  std::vector<bool> counted;
+  if (shares_norms_) {
+    for (size_t b = 0; b < batches.size(); ++b) {
+      counted.push_back(batches[b].count() > 0);
+      if (!counted.back()) {  // stands in, so that this rank computes the norms that the others do
+        batches[b] = loader_.alone(state_.epoch, plan_[static_cast<size_t>(state_.batch) + b].front());
+      }
+    }
+  }
   if (sums_ != nullptr) {
     std::erase_if(batches, [](const Batch& batch) { return batch.count() == 0; });
     sums_->told[told_stop] = stop_ && stop_() ? 1 : 0;
     sums_->told[told_seconds] = leads() ? seconds_before_ + since(start_) : 0;
   }
   const Tensor loss =
-      accumulate_gradients(*saved_.model, *saved_.task, batches, options_, times_, sums_.get());
+      accumulate_gradients(*saved_.model, *saved_.task, batches, options_, times_, sums_.get(), counted);
   if (sums_ != nullptr) {
     agreed_stop_ = sums_->told[told_stop] > 0;
     agreed_seconds_ = sums_->told[told_seconds];
@@ -512,6 +522,14 @@ void Trainer::settle_state() {
   ++state_.summed;
 }
 
+// By all ranks together.
+Evaluation Trainer::measured(Model& model, const Task& task, const std::shared_ptr<const Dataset>& data,
+                             const std::string& where) const {
+  BatchOptions options = evaluate_options(options_, where);
+  options.ranks = ranks_;
+  return evaluate(model, task, data, options);
+}
+
 std::optional<Metrics> Trainer::validate() {
   if (!best_) {
     return {};
@@ -522,18 +540,10 @@ std::optional<Metrics> Trainer::validate() {
   Metrics metrics;
   {
     const StopRequestWatch::Section section(*watch_);
-    metrics =
-        evaluate(*saved_.model, *saved_.task, data_.valid, evaluate_options(options_, "validation data"))
-            .metrics;
+    metrics = measured(*saved_.model, *saved_.task, data_.valid, "validation data").metrics;
   }
-  MetricValue value = best_->of(metrics);
-  double loss = best_->loss_of(metrics);
-  if (ranks_ != nullptr) {  // all go by the first one's
-    const Tensor agreed = at::tensor({value.value, loss}, at::kDouble);
-    ranks_->broadcast(agreed);
-    value.value = agreed[0].item<double>();
-    loss = agreed[1].item<double>();
-  }
+  const MetricValue value = best_->of(metrics);
+  const double loss = best_->loss_of(metrics);
   const bool lower = best_->lower_is_better(), defined = std::isfinite(value.value);
   const bool improved =
       defined && (!state_.best || (lower ? value.value < *state_.best : value.value > *state_.best));

@@ -23,12 +23,6 @@
 
 namespace weyl {
 
-/// What goes wrong on all ranks alike is told by the first of them. The others throw this, about which there is nothing to say.
-class RankLeaves : public RankError {
- public:
-  using RankError::RankError;
-};
-
 /// What a training begins with.
 struct TrainStart {
   std::string run;  // its folder
@@ -106,9 +100,9 @@ using OnStopRequest = std::function<void(const TrainResult&, const std::exceptio
 /// a step when its numbers are there.
 ///
 /// With `ranks` several processes train together: a batch is one of them all, each has a part of it by tokens, gradients are
-/// summed (GradientSums), and weights, moments and schedule are the same everywhere to the bit. The first rank alone writes,
-/// logs, saves, tests and keeps the clock; the run folder of the others is its. A stop that any of them is asked for ends all
-/// after the step. Batch norm, whose statistics would be of each part, is refused.
+/// summed (GradientSums), and weights, moments and schedule are the same everywhere to the bit. Validation and test are shared,
+/// too (evaluate.h). The first rank alone writes, logs, saves and keeps the clock; the run folder of the others is its. A stop
+/// that any of them is asked for ends all after the step. Norms over the batch are over that of all ranks (nn/shared_batch.h).
 ///
 /// A checkpoint is saved before the first step, then as the options say, and at the end; soon there are two of them.
 ///
@@ -171,6 +165,8 @@ class Trainer {
   void settle_state();
   std::vector<int64_t> samples_of_step();  // of the step that begins at `state_`
   [[noreturn]] void refuse_step(const StepNumbers& numbers);
+  Evaluation measured(Model& model, const Task& task, const std::shared_ptr<const Dataset>& data,
+                      const std::string& where) const;
   std::optional<Metrics> validate();
   void log(const std::optional<Metrics>& metrics);
   void save();
@@ -192,6 +188,7 @@ class Trainer {
   Loader loader_;
   Optimiser optimiser_;
   std::unique_ptr<GradientSums> sums_;  // with ranks
+  bool shares_norms_ = false;           // with ranks: the model has norms over the batch
   bool agreed_stop_ = false;            // with ranks: what all know since the last step
   double agreed_seconds_ = 0;
   std::vector<std::vector<int64_t>> plan_;  // of an epoch, where a step has asked for it
