@@ -1,4 +1,4 @@
-"""scripts/kill_test --ranks N KILLS: processes of one training are killed, one at a time, at random instants."""
+"""scripts/kill_test --ranks N KILLS: processes of a training or a prediction are killed, one at a time, at random instants."""
 
 import os
 import pathlib
@@ -51,6 +51,10 @@ class Test:
         start = time.monotonic()
         subprocess.run(self.command(pathlib.Path("through/run")), check=True, env=self.environment, stdout=subprocess.DEVNULL)
         self.seconds = time.monotonic() - start
+        start = time.monotonic()
+        subprocess.run(self.predict(pathlib.Path("through")), check=True, env=self.environment, stdout=subprocess.DEVNULL)
+        self.seconds_of_prediction = time.monotonic() - start
+        self.predicted = pathlib.Path("through/out.safetensors").read_bytes()
         self.reference = whole.Reference(pathlib.Path("through/run"), lambda run: subprocess.Popen(
             self.command(run, "every.toml"), env=self.environment, stdout=subprocess.DEVNULL))
 
@@ -58,13 +62,13 @@ class Test:
         what = ["--resume", str(run)] if (run / "config.toml").exists() else [config, "--out", str(run)]
         return [self.weyl, "train", *what, "--ranks", str(self.ranks), "--threads", "1", "--quiet", "--no-pictures"]
 
-    def kill(self, folder, draw):
-        """Kills one rank of a training, anew or resumed; the row, whether the training was done, the faults."""
-        run, log = folder / "run", folder / "stderr.log"
+    def kill(self, folder, draw, command, seconds, begun, is_over):
+        """Kills one rank of a command that takes so many seconds; the row, whether it was done, the faults. `begun`: whether it is at
+        its work; `is_over`: whether ranks may already end as they should."""
+        log = folder / "stderr.log"
         with open(log, "wb") as out:
-            process = subprocess.Popen(self.command(run), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=out,
-                                       env=self.environment)
-        at = f"{1000 * self.wait(process, run, draw):.0f} ms"
+            process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=out, env=self.environment)
+        at = f"{1000 * self.wait(process, seconds, begun, draw):.0f} ms"
         there, faults = [one for one in ranks_of(process) if is_alive(one)], []
         done = process.poll() is not None or not there
         victim = draw.randrange(len(there)) if there else 0
@@ -88,12 +92,11 @@ class Test:
                 os.kill(other, signal.SIGKILL)
         code = process.wait()
         lines = [line for line in log.read_text(errors="replace").splitlines() if line]
-        # After the last step the others may have ended as they should.
-        survivors = len(there) > 1 and code != 0 and self.step_of(run) < self.reference.steps
+        survivors = len(there) > 1 and code != 0 and not is_over()
         if len(lines) > 1 or (survivors and len(lines) != 1) or any(not line.startswith("weyl: ") for line in lines):
             faults.append(f"must end with one line, got {lines}")
         litter = [name.name for name in pathlib.Path("tmp").iterdir()]
-        if litter and len(there) == self.ranks and run.exists():  # they had met
+        if litter and len(there) == self.ranks and begun():  # they had met
             faults.append("litter: " + " ".join(litter))
         for name in litter:
             shutil.rmtree(pathlib.Path("tmp") / name)
@@ -101,16 +104,16 @@ class Test:
                "exit": code, "seconds": f"{took:.2f}"}
         return row, code == 0, faults
 
-    def wait(self, process, run, draw):
-        """Until an instant anywhere, or one after the steps have begun; the seconds."""
-        start, log = time.monotonic(), run / "log.txt"
-        before = log.stat().st_size if log.exists() else 0
+    @staticmethod
+    def wait(process, seconds, begun, draw):
+        """Until an instant anywhere, or one after the work has begun; the seconds."""
+        start = time.monotonic()
         if draw.random() < 0.3:
-            end = start + draw.uniform(0, self.seconds)
+            end = start + draw.uniform(0, seconds)
         else:
-            while process.poll() is None and not (log.exists() and log.stat().st_size > before):
+            while process.poll() is None and not begun():
                 time.sleep(0.002)
-            end = time.monotonic() + draw.uniform(0, 0.25 * self.seconds)
+            end = time.monotonic() + draw.uniform(0, 0.25 * seconds)
         while time.monotonic() < end and process.poll() is None:
             time.sleep(0.002)
         return time.monotonic() - start
@@ -122,14 +125,40 @@ class Test:
         except FileNotFoundError:
             return -1
 
+    def predict(self, folder):
+        return [self.weyl, "predict", "through/run", "data/train.safetensors", "--out", str(folder / "out.safetensors"), "--batch", "1",
+                "--ranks", str(self.ranks), "--threads", "1", "--quiet"]
+
     def trial(self, seed, kills):
-        """Kills a training again and again, resumes it each time, and compares its end; how many kills were made."""
+        """Kills a training again and again, resumes it each time, and compares its end; or a prediction. How many kills were made."""
         draw, folder = random.Random(seed), pathlib.Path(f"ranks-{seed}")
         folder.mkdir()
+        made = self.trial_of_prediction(seed, draw, folder) if seed % 4 == 0 else self.trial_of_training(seed, draw, folder, kills)
+        shutil.rmtree(folder)
+        return made
+
+    def trial_of_prediction(self, seed, draw, folder):
+        out = folder / "out.safetensors"
+        row, done, faults = self.kill(folder, draw, self.predict(folder), self.seconds_of_prediction, lambda: any(pathlib.Path("tmp").iterdir()),
+                                      out.exists)
+        if out.exists() and out.read_bytes() != self.predicted:
+            faults.append("the file is not the undisturbed one's")
+        if "rank 0" not in row["what"]:
+            faults += [f"litter: {name}" for name in whole.unfinished(folder)]
+        end = subprocess.run([*self.predict(folder), "--force"], capture_output=True, text=True, env=self.environment)
+        if end.returncode != 0 or out.read_bytes() != self.predicted:
+            faults.append(f"the same again is not the undisturbed one's: {end.stderr.strip()}")
+        self.table.add(folder, faults, "one line, whole, and whole again", seed=seed, case=f"predict, {self.ranks} ranks", **row)
+        return 0 if done else 1
+
+    def trial_of_training(self, seed, draw, folder, kills):
         run, made, done = folder / "run", 0, False
+        log = run / "log.txt"
         while made < min(4, kills) and not done:
-            had_previous = (run / "previous").exists()
-            row, done, faults = self.kill(folder, draw)
+            had_previous, before = (run / "previous").exists(), log.stat().st_size if log.exists() else 0
+            row, done, faults = self.kill(folder, draw, self.command(run), self.seconds,
+                                          lambda: log.exists() and log.stat().st_size > before,
+                                          lambda: self.step_of(run) >= self.reference.steps)
             if run.exists():
                 faults += self.reference.faults_between(run, had_previous, self.weyl)
             self.table.add(folder, faults, "one line, whole", seed=seed, case=f"train, {self.ranks} ranks", **row)
@@ -140,7 +169,6 @@ class Test:
         faults += [] if faults else self.reference.faults_at_end(run, end.stderr)
         self.table.add(folder, faults, "same bits, no litter", kind="end", seed=seed, case=f"train, {self.ranks} ranks",
                        seconds=f"{time.monotonic() - start:.2f}")
-        shutil.rmtree(folder)
         return made
 
 

@@ -152,13 +152,14 @@ int64_t each_batch(const Model& model, std::shared_ptr<const Dataset> data, cons
                    Form form, const std::function<void(const Batch&)>& use) {
   require(options.ranks == nullptr || !options.stop, options.where,
           ": ranks that share samples must go through all of them, and cannot be stopped");
+  const int64_t all = data->size();
   SetBatches batches(model, std::move(data), options, form);
   const int64_t together = kBetweenMeetings * count_of(options.ranks);
   int64_t samples = 0;
   for (int64_t number = 0; number < batches.count(); ++number) {
     samples += batches.next([&](const Batch& batch, int64_t) { use(batch); });
     if (options.progress) {
-      options.progress(samples * count_of(options.ranks));
+      options.progress(std::min(all, samples * count_of(options.ranks)));
     }
     if (options.ranks != nullptr && (number + 1) % together == 0) {
       options.ranks->barrier();

@@ -44,7 +44,15 @@ int64_t each_placed_sample(Model& model, const Task& task, const std::shared_ptr
   const auto copies = std::ssize(placements);
   const Schema schema = data->schema();
   BatchOptions rows = options;
-  rows.ranks = nullptr;  // each has every so many-th sample, whose placements are in several batches
+  rows.ranks = nullptr;  // each has every so many-th sample
+  // No two samples share a batch, so that with ranks each prediction has the bits of one process.
+  const int64_t bound =
+      std::min(options.batch, options.batch_tokens.value_or(options.batch * data->tokens(0)) /
+                                  std::max<int64_t>(1, data->tokens(0)));
+  rows.batch = std::max<int64_t>(1, std::min(bound, copies));
+  while (copies % rows.batch != 0) {
+    --rows.batch;
+  }
   const int64_t apart = count_of(options.ranks);
   std::shared_ptr<const Dataset> own = data;
   std::vector<int64_t> numbers(static_cast<size_t>(data->size()));
@@ -54,7 +62,9 @@ int64_t each_placed_sample(Model& model, const Task& task, const std::shared_ptr
     own = std::make_shared<Subset>(data, numbers, schema);
   }
   if (options.progress) {
-    rows.progress = [&](int64_t done) { options.progress(done / copies * apart); };
+    rows.progress = [&, all = data->size()](int64_t done) {
+      options.progress(std::min(all, done / copies * apart));
+    };
   }
   const auto placed =
       std::make_shared<PlacedSamples>(own, [&](int64_t row) { return placements.at(row % copies); }, copies);

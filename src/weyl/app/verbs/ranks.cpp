@@ -62,44 +62,37 @@ bool has_died(pid_t child, std::string& how) {
 
 }  // namespace
 
-RankProcesses::RankProcesses(int64_t asked, const Machine& machine) {
+RankProcesses::RankProcesses(int64_t asked, const Machine& machine) : machine_(machine) {
   try {
-    meet(asked);
-    if (ranks_ != nullptr) {
-      require<ConfigError>(device_of(machine).is_cpu(),
-                           "--ranks: several processes must work on the CPU, got --device ", machine.device);
-      if (machine.threads == 0 && std::getenv("OMP_NUM_THREADS") == nullptr) {
-        at::set_num_threads(std::max(1, at::get_num_threads() / ranks_->place().local_size));
-      }
-    }
+    start(asked);
   } catch (...) {
     end();
     throw;
   }
 }
 
-void RankProcesses::meet(int64_t asked) {
+void RankProcesses::start(int64_t asked) {
   std::optional<RankPlace> place = rank_place();
   const bool child = place && std::getenv(kFile) != nullptr;
   require<ConfigError>(!place || child || asked == 0 || asked == place->size, "--ranks: must be ",
                        place ? place->size : 1, ", as many as ", place ? place->from : "",
                        " has started, or not be given; got ", asked);
-  Meeting meeting{.timeout = kTimeout};
+  meeting_.timeout = kTimeout;
   require<ConfigError>(place || std::getenv(kFile) == nullptr, "environment: ", kFile,
                        " must stand beside WEYL_RANK and WEYL_RANKS, which are those of children of --ranks");
   if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME")) {
-    meeting.interface = interface;
+    meeting_.interface = interface;
   }
   if (!place) {
     if (asked < 2) {
       return;
     }
-    meeting.file = folder_.emplace("ranks") / "meeting";
-    start_children(asked, meeting.file);
+    meeting_.file = folder_.emplace("ranks") / "meeting";
+    start_children(asked);
     place =
         RankPlace{.size = static_cast<int>(asked), .local_size = static_cast<int>(asked), .from = "--ranks"};
   } else if (child) {
-    meeting.file = std::getenv(kFile);
+    meeting_.file = std::getenv(kFile);
     const char* parent = std::getenv(kParent);
     parent_ = static_cast<pid_t>(parse_integer(parent != nullptr ? parent : "").value_or(0));
     require<ConfigError>(parent_ > 0, "environment: ", kParent,
@@ -110,30 +103,35 @@ void RankProcesses::meet(int64_t asked) {
                          "0 (127.0.0.1 where all are of one host) for ranks that ",
                          place->from, " has started");
   }
-  if (place->size > 1) {
-    rank_ = place->rank;
-    size_ = place->size;
-    if (rank_ > 0) {
-      start_log(/*quiet=*/true);
-    }
-    if (parent_ > 0 || !children_.empty()) {
-      watch_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
-    }
-    if (place->rank == 0) {
-      say(text(place->size, " ranks, by ", place->from, ", meet",
-               place->address.empty() ? "" : " at " + place->address));
-    }
-    ranks_ = std::make_shared<Ranks>(*place, meeting);
-    met_ = true;
+  place_ = *place;
+  if (place_.rank > 0) {
+    start_log(/*quiet=*/true);
+  }
+  if (parent_ > 0 || folder_) {
+    watch_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
   }
 }
 
-void RankProcesses::start_children(int64_t count, const std::string& meeting) {
+void RankProcesses::meet() {
+  if (place_.rank == 0) {
+    say(text(place_.size, " ranks, by ", place_.from, ", meet",
+             place_.address.empty() ? "" : " at " + place_.address));
+  }
+  ranks_ = std::make_shared<Ranks>(place_, meeting_);
+  met_ = true;
+  require<ConfigError>(device_of(machine_).is_cpu(),
+                       "--ranks: several processes must work on the CPU, got --device ", machine_.device);
+  if (machine_.threads == 0 && std::getenv("OMP_NUM_THREADS") == nullptr) {
+    at::set_num_threads(std::max(1, at::get_num_threads() / place_.local_size));
+  }
+}
+
+void RankProcesses::start_children(int64_t count) {
   ExecWords arguments(own_arguments());
   for (int64_t rank = 1; rank < count; ++rank) {
     ExecWords variables(
         environment_for_child({text("WEYL_RANK=", rank), text("WEYL_RANKS=", count),
-                               text(kFile, "=", meeting), text(kParent, "=", getpid())},
+                               text(kFile, "=", meeting_.file), text(kParent, "=", getpid())},
                               [](std::string_view setting) { return setting.starts_with("WEYL_ALONE="); }));
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
@@ -153,17 +151,18 @@ RankProcesses::~RankProcesses() {
 }
 
 int RankProcesses::run(const std::function<int()>& work) {
-  if (ranks_ == nullptr) {
+  if (place_.size == 1) {
     return work();
   }
   int code = exit_failed;
   try {
+    meet();
     return work();
   } catch (const RankLeaves&) {
     code = ranks_->failure_of_another(code);
   } catch (const std::exception& error) {
     code = exit_code_of(error);
-    if (const auto before = ranks_->failed_before(code)) {
+    if (const auto before = failed_before(code)) {
       code = *before;
     } else {
       report(error);
@@ -173,20 +172,34 @@ int RankProcesses::run(const std::function<int()>& work) {
   return code;
 }
 
-/// The last one to go removes what a first rank that was killed has left.
-void RankProcesses::leave() {
-  const int64_t left = ranks_->leave();
-  if (parent_ > 0 && getppid() != parent_ && left >= size_ - 1) {
-    std::error_code ignored;
-    std::filesystem::remove_all(std::filesystem::path(std::getenv(kFile)).parent_path(), ignored);
+/// As Ranks::failed_before, for processes of --ranks also before all have met: by a file that one alone can make.
+std::optional<int> RankProcesses::failed_before(int code) {
+  const std::optional<int> before = met_ ? ranks_->failed_before(code) : std::nullopt;
+  if (before || meeting_.file.empty()) {
+    return before;
   }
+  const int made = open((meeting_.file + ".said").c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (made < 0) {
+    return code;
+  }
+  close(made);
+  return {};
 }
 
-/// Before all have met: whether another process of --ranks has said why it ends.
-bool RankProcesses::was_said() const {
-  const std::string file = (folder_ ? *folder_ / "meeting" : std::string(std::getenv(kFile))) + ".said";
-  const int made = open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  return made < 0;
+/// Where the first rank was killed, what it has left goes: with the last of the others, or, of those that have not met, with any.
+void RankProcesses::leave() {
+  const int64_t left = met_ ? ranks_->leave() : place_.size;
+  if (parent_ == 0 || left < place_.size - 1) {
+    return;
+  }
+  const auto end = std::chrono::steady_clock::now() + kLook;  // its connections end before it does
+  while (getppid() == parent_ && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  if (getppid() != parent_) {
+    std::error_code ignored;
+    std::filesystem::remove_all(std::filesystem::path(meeting_.file).parent_path(), ignored);
+  }
 }
 
 // Unless this process ends by itself meanwhile, as one does that waits for the others.
@@ -211,15 +224,14 @@ void RankProcesses::watch(const std::stop_token& stop) {
 }
 
 void RankProcesses::end_after(const std::string& who) {
-  const bool told = met_ ? ranks_->failed_before(exit_failed).has_value() : was_said();
+  const bool told = failed_before(exit_failed).has_value();
   remove_unfinished_files();
   if (!told) {
-    std::fprintf(stderr, "weyl: rank %d of %d: all must be there, but %s\n", rank_, size_, who.c_str());
+    std::fprintf(stderr, "weyl: rank %d of %d: all must be there, but %s\n", place_.rank, place_.size,
+                 who.c_str());
     std::fflush(stderr);
   }
-  if (met_) {
-    leave();
-  }
+  leave();
   for (const pid_t child : children_) {
     kill(child, SIGKILL);
   }

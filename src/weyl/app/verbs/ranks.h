@@ -22,35 +22,38 @@ namespace weyl {
 /// stderr but an error.
 class RankProcesses {
  public:
-  /// `asked`: --ranks, 0 where it was not given. Returns when all are there; without any other process there are no ranks. Cores
-  /// are divided among those of a host, unless the machine says how many threads each has. ConfigError: --ranks of another
-  /// number than a starter has made; no address to meet at (MASTER_ADDR); several, and a device other than the CPU.
+  /// `asked`: --ranks, 0 where it was not given. Starts them. ConfigError: --ranks of another number than a starter has made; no
+  /// address to meet at (MASTER_ADDR).
   RankProcesses(int64_t asked, const Machine& machine);
   /// Waits for the children, five seconds for those that do not end by themselves.
   ~RankProcesses();
   RankProcesses(const RankProcesses&) = delete;
   RankProcesses& operator=(const RankProcesses&) = delete;
 
-  const std::shared_ptr<Ranks>& ranks() const { return ranks_; }  // null: alone
-  bool leads() const { return is_first(ranks_); }
+  /// Null: this process is alone. To be asked within `run`.
+  const std::shared_ptr<Ranks>& ranks() const { return ranks_; }
 
-  /// Does this rank's part of a verb and returns the exit code. What fails on any rank is said by that one alone, and is the exit
+  /// Waits until all are there, does this rank's part of a verb, and returns the exit code. Cores are divided among the ranks of a
+  /// host, unless the machine says how many threads each has; a device other than the CPU is a ConfigError. What fails on any rank is said by that one alone, and is the exit
   /// code of all. When another process of --ranks dies meanwhile, this one ends within seconds, whatever it is at.
   int run(const std::function<int()>& work);
 
  private:
-  void meet(int64_t asked);
-  void start_children(int64_t count, const std::string& meeting);
+  void start(int64_t asked);
+  void start_children(int64_t count);
+  void meet();
   void watch(const std::stop_token& stop);
   [[noreturn]] void end_after(const std::string& who);
+  std::optional<int> failed_before(int code);
   void leave();
-  bool was_said() const;
   void end();
 
   std::optional<TemporaryFolder> folder_;  // where the children of this process and it meet
   std::vector<pid_t> children_;
   pid_t parent_ = 0;  // of a child of --ranks
-  int rank_ = 0, size_ = 1;
+  Machine machine_;
+  RankPlace place_;
+  Meeting meeting_;
   std::shared_ptr<Ranks> ranks_;
   std::atomic<bool> met_ = false;  // the watch may ask the ranks
   std::jthread watch_;             // the last member: it reads the others
