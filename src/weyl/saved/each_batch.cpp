@@ -54,7 +54,7 @@ int64_t each_batch(const Model& model, std::shared_ptr<const Dataset> data, cons
   Loader loader(std::move(data), loading, 0);
   loader.start(0);
   int64_t samples = 0;
-  for (size_t number = 0;; ++number) {
+  for (int64_t number = 0;; ++number) {
     std::optional<Batch> batch;
     try {
       batch = loader.next();
@@ -65,7 +65,7 @@ int64_t each_batch(const Model& model, std::shared_ptr<const Dataset> data, cons
         use(part);
       }
     } catch (const ShapeError& error) {
-      blame_sample(options.where, error, loader.plan(0).at(number),
+      blame_sample(options.where, error, loader.plan(0)[number],
                    [&](int64_t sample) { use(loader.alone(0, sample)); });
     }
     samples += batch->count();
