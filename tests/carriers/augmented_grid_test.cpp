@@ -278,7 +278,7 @@ TEST(Loader, ChangesGridsTheSameInEveryBatchAndByAnyNumberOfThreads) {
   many.threads = 4;
   Loader a(set, one, 3), b(set, many, 3);
   expect_equal(all_of(a, 2), all_of(b, 2));
-  const auto plan = a.plan(2);
+  const auto plan = a.plan(2).all();
   const auto batches = all_of(a, 2);
   for (size_t i = 0; i < plan.size(); ++i) {
     for (size_t j = 0; j < plan[i].size(); ++j) {

@@ -16,7 +16,7 @@ TEST(Loader, AugmentationBelongsToTheSampleNotToItsBatch) {
   Loader large(set, {.batch = 11, .shuffle = false, .reflect = true, .dtype = at::kDouble}, 3);
   const auto batches = all_of(small, 6);
   const Batch all = all_of(large, 6)[0];
-  const auto plan = small.plan(6);
+  const auto plan = small.plan(6).all();
   for (size_t b = 0; b < plan.size(); ++b) {
     EXPECT_LT(difference(batches[b], take(all, plan[b], set->schema())), 1e-14);
   }
@@ -36,7 +36,7 @@ TEST(Loader, TurnsGridsByQuartersOfATurnTheSameInEveryBatch) {
     Loader loader(set, {.batch = 5, .rotate = !reflect, .reflect = reflect, .dtype = at::kDouble}, 3);
     Loader alone(set, {.batch = 1, .rotate = !reflect, .reflect = reflect, .dtype = at::kDouble}, 3);
     std::set<std::vector<double>> seen;
-    const auto plan = loader.plan(2);
+    const auto plan = loader.plan(2).all();
     const auto batches = all_of(loader, 2);
     for (size_t b = 0; b < plan.size(); ++b) {
       const Tensor& values = values_of(batches[b]);

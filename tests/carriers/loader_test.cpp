@@ -12,6 +12,7 @@
 #include "tests/carriers/loader_sets.h"
 #include "tests/data/folder.h"
 #include "weyl/core/check.h"
+#include "weyl/core/random.h"
 
 namespace weyl {
 namespace loader_test {
@@ -33,7 +34,7 @@ TEST(Loader, ShowsEverySampleOnceAnEpoch) {
     Loader loader(rich_set(), {.batch = 4, .batch_tokens = tokens}, 1);
     for (int64_t epoch = 0; epoch < 3; ++epoch) {
       std::vector<int64_t> seen;
-      for (const auto& batch : loader.plan(epoch)) {
+      for (const auto& batch : loader.plan(epoch).all()) {
         EXPECT_FALSE(batch.empty());
         seen.insert(seen.end(), batch.begin(), batch.end());
       }
@@ -56,7 +57,7 @@ TEST(Loader, KeepsTheLastIncompleteBatch) {
 TEST(Loader, FillsBatchesToTheTokenBudget) {
   const auto set = rich_set();
   Loader loader(set, {.batch_tokens = 7}, 1);
-  const auto plan = loader.plan(0);
+  const auto plan = loader.plan(0).all();
   for (size_t b = 0; b < plan.size(); ++b) {
     int64_t tokens = 0;
     for (const int64_t s : plan[b]) tokens += set->tokens(s);
@@ -66,7 +67,7 @@ TEST(Loader, FillsBatchesToTheTokenBudget) {
     }
   }
   Loader small(set, {.batch_tokens = 1}, 1);  // larger samples still come, alone
-  EXPECT_EQ(small.plan(0).size(), 11u);
+  EXPECT_EQ(small.plan(0).all().size(), 11u);
 }
 
 TEST(Loader, OrderIsAFunctionOfSeedAndEpochAlone) {
@@ -76,10 +77,10 @@ TEST(Loader, OrderIsAFunctionOfSeedAndEpochAlone) {
   a.start(2);
   a.next();  // whatever was asked before
   expect_equal(all_of(a, 5), all_of(b, 5));
-  EXPECT_NE(a.plan(5), a.plan(6));
-  EXPECT_NE(a.plan(5), c.plan(5));
+  EXPECT_NE(a.plan(5).all(), a.plan(6).all());
+  EXPECT_NE(a.plan(5).all(), c.plan(5).all());
   Loader in_order(rich_set(), {.batch = 11, .shuffle = false}, 1);
-  const auto order = in_order.plan(3);
+  const auto order = in_order.plan(3).all();
   EXPECT_TRUE(std::is_sorted(order[0].begin(), order[0].end()));
 }
 
@@ -250,7 +251,7 @@ class Sizes : public Dataset {
 
 TEST(Loader, NeverPutsGridsOfDifferentSizesIntoOneBatch) {
   Loader loader(std::make_shared<Sizes>(), {.batch = 3, .shuffle = false}, 3);
-  EXPECT_EQ(loader.plan(0), (std::vector<std::vector<int64_t>>{{0, 1, 2}, {3}, {4, 5, 6}, {7}, {8}}));
+  EXPECT_EQ(loader.plan(0).all(), (std::vector<std::vector<int64_t>>{{0, 1, 2}, {3}, {4, 5, 6}, {7}, {8}}));
   EXPECT_EQ(all_of(loader, 0).size(), 5U);
   Loader cropped(std::make_shared<Sizes>(), {.batch = 9, .crop = {2, 5}}, 3);
   EXPECT_EQ(values_of(all_of(cropped, 0)[0]).sizes(), (at::IntArrayRef{9, 1, 2, 5}));
@@ -287,12 +288,12 @@ TEST(Loader, BatchesGridsOfOneShapeAndSpacingNotOfOneNumberOfCells) {
   using Plan = std::vector<std::vector<int64_t>>;
   const auto set = std::make_shared<Shapes>();
   Loader loader(set, {.batch = 5, .shuffle = false}, 3);
-  EXPECT_EQ(loader.plan(0), (Plan{{0}, {1, 2, 3}, {4}}));
+  EXPECT_EQ(loader.plan(0).all(), (Plan{{0}, {1, 2, 3}, {4}}));
   EXPECT_EQ(all_of(loader, 0).size(), 3U);
   Loader by_tokens(set, {.batch_tokens = 100, .shuffle = false}, 3);  // its batch is 1
-  EXPECT_EQ(by_tokens.plan(0), (Plan{{0}, {1, 2, 3}, {4}}));
+  EXPECT_EQ(by_tokens.plan(0).all(), (Plan{{0}, {1, 2, 3}, {4}}));
   Loader cropped(set, {.batch = 5, .shuffle = false, .crop = {2}}, 3);
-  EXPECT_EQ(cropped.plan(0), (Plan{{0, 1, 2, 3}, {4}}));
+  EXPECT_EQ(cropped.plan(0).all(), (Plan{{0, 1, 2, 3}, {4}}));
   EXPECT_EQ(all_of(cropped, 0).size(), 2U);
 }
 
@@ -336,6 +337,75 @@ TEST(Loader, HandsOutInOrderAndMakesNoMoreThanItMay) {
     EXPECT_EQ(difference(*batch, loader.alone(0, b)), 0);
   }
   EXPECT_FALSE(loader.next());
+}
+
+/// More samples than an order is listed of, with one to three tokens; a batch has their numbers.
+class Huge : public InMemory {
+ public:
+  explicit Huge(int64_t size) : InMemory(rich_batch({1}), rich_schema()), size_(size) {}
+  int64_t size() const override { return size_; }
+  int64_t tokens(int64_t index) const override { return 1 + index % 3; }
+  Batch batch(std::span<const int64_t> indices) const override {
+    Batch batch = InMemory::batch(std::vector<int64_t>(indices.size(), 0));
+    batch.labels["numbers"] = at::tensor(at::IntArrayRef(indices.data(), indices.size()), at::kLong);
+    return batch;
+  }
+
+ private:
+  int64_t size_;
+};
+
+TEST(Loader, ComputesTheOrderOfManySamples) {
+  constexpr int64_t n = EpochPlan::most_listed + 1001;
+  const auto set = std::make_shared<Huge>(n);
+  for (const auto tokens : {std::optional<int64_t>(), std::optional<int64_t>(1000)}) {
+    const Loader loader(set, {.batch = 700, .batch_tokens = tokens}, 1);
+    const EpochPlan plan = loader.plan(3);
+    std::vector<bool> seen(n, false);
+    int64_t samples = 0;
+    for (int64_t b = 0; b < plan.size(); ++b) {
+      int64_t sum = 0;
+      for (const int64_t sample : plan[b]) {
+        ASSERT_FALSE(seen[static_cast<size_t>(sample)]);
+        seen[static_cast<size_t>(sample)] = true;
+        sum += set->tokens(sample);
+        ++samples;
+      }
+      ASSERT_TRUE(!tokens || (sum <= *tokens && (sum > *tokens - 3 || b + 1 == plan.size()))) << b;
+    }
+    EXPECT_EQ(samples, n);
+    EXPECT_EQ(plan[5], loader.plan(3)[5]);
+    EXPECT_NE(plan[5], loader.plan(4)[5]);
+    EXPECT_NE(plan[5], Loader(set, {.batch = 700, .batch_tokens = tokens}, 2).plan(3)[5]);
+  }
+}
+
+TEST(Loader, ResumesAmongManySamples) {
+  const auto set = std::make_shared<Huge>(EpochPlan::most_listed + 1);
+  const LoaderOptions options{.batch = 3, .threads = 2};
+  Loader whole(set, options, 9), resumed(set, options, 9);
+  whole.start(2);
+  std::vector<Tensor> all;
+  for (int i = 0; i < 12; ++i) {
+    all.push_back(whole.next()->labels.at("numbers"));
+  }
+  resumed.start(2, 8);
+  for (size_t i = 8; i < 12; ++i) {
+    EXPECT_TRUE(at::equal(resumed.next()->labels.at("numbers"), all[i]));
+  }
+  const EpochPlan plan = whole.plan(2);
+  EXPECT_THROW(plan[plan.size()], ShapeError);
+  EXPECT_THROW(plan[-1], ShapeError);
+}
+
+/// A set of fewer has the order that it always had: trainings that were begun go on with their bits.
+TEST(Loader, ListsTheOrderOfFewSamples) {
+  const Loader loader(rich_set(), {.batch = 4}, 1);
+  const auto order = Stream(1, "order", {3}).permutation(11);
+  const auto plan = loader.plan(3).all();
+  EXPECT_EQ(plan, (std::vector<std::vector<int64_t>>{{order.begin(), order.begin() + 4},
+                                                     {order.begin() + 4, order.begin() + 8},
+                                                     {order.begin() + 8, order.end()}}));
 }
 
 }  // namespace loader_test

@@ -236,7 +236,8 @@ TEST(LateNumbers, RefuseTheStepBeforeOneOfTheWrongShape) {
   const SavedModel saved = small_model(recipe, data);
   const auto plan =
       Loader(data.train, loader_options(recipe.train, *saved.model), static_cast<uint64_t>(recipe.train.seed))
-          .plan(0);
+          .plan(0)
+          .all();
   // Samples 0, 3, 6, ... are tried for comparison where a step is refused.
   const auto wrong = std::ranges::find_if(plan[2], [](int64_t sample) { return sample % 3 != 0; });
   ASSERT_NE(wrong, plan[2].end());

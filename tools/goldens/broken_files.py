@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes tests/fixtures/broken/{safetensors,npy,npz,pytorch,poses,ply,points}/: files that must be refused with one line each.
+"""Writes tests/fixtures/broken/{safetensors,npy,npz,pytorch,poses,ply,points,frame_index}/: files that must be refused with one line each.
 
 `python tools/goldens/broken_files.py` needs nothing but Python. tests/data/broken_files_test.cpp says what each
 message must name; it fails when a file here has no entry there.
@@ -14,7 +14,7 @@ import zipfile
 from pathlib import Path
 
 root = Path(__file__).resolve().parents[2] / "tests" / "fixtures" / "broken"
-for kind in ("safetensors", "npy", "npz", "pytorch", "poses", "ply", "points"):
+for kind in ("safetensors", "npy", "npz", "pytorch", "poses", "ply", "points", "frame_index"):
     shutil.rmtree(root / kind, ignore_errors=True)
 
 
@@ -298,3 +298,49 @@ for name, body in {
     "binary": b"\0\1\2\x1b[31m 1 2\n",
 }.items():
     write(f"points/{name}.txt", body)
+
+# --- indices of streams of frames ------------------------------------------------------------
+def frame_index(name, common=None, cut=None, **columns):
+    """Of three samples with one state; `columns` and `common` replace what a sound index has, None leaves it out."""
+    all_columns = {
+        "places": ("U64", (3, 2), struct.pack("<6Q", 0, 0, 40, 0, 90, 0)),
+        "isolated": ("I64", (1,), struct.pack("<q", 1)),
+        "sizes": ("U32", (3,), struct.pack("<3I", 4, 1, 5)),
+        "state_0": ("U16", (3,), struct.pack("<3H", 0, 1, 2)),
+    } | columns
+    sound = {"labels": ["energy"], "keys": {"energy": "energy", "forces": "f"}, "left_out": {"forces": "some lack it"},
+             "unread": ["x"], "warnings": [], "config_types": ["", "bulk"], "typical_nodes": 3.5, "periodic": 0}
+    common = common if isinstance(common, (str, dict)) else sound if common is None else None
+    text = json.dumps({k: v for k, v in common.items() if v is not None}) if isinstance(common, dict) else common
+    header, data = {"__metadata__": {} if text is None else {"frames_in_common": text}}, b""
+    for column, value in all_columns.items():
+        if value is not None:
+            header[column] = {"dtype": value[0], "shape": list(value[1]), "data_offsets": [len(data), len(data) + len(value[2])]}
+            data += value[2]
+    head = json.dumps(header).encode()
+    whole = struct.pack("<Q", len(head)) + head + data
+    write(f"frame_index/{name}.safetensors", whole[:cut])
+
+
+sound = {"labels": ["energy"], "keys": {"energy": "energy"}, "left_out": {}, "unread": [], "warnings": [],
+         "config_types": [], "typical_nodes": 3.5, "periodic": 0}
+frame_index("cut", cut=-5)
+frame_index("no_common", common=False)
+frame_index("common_no_json", common="{labels")
+frame_index("common_no_labels", common=sound | {"labels": None})
+frame_index("label_a_number", common=sound | {"labels": [1]})
+frame_index("keys_a_list", common=sound | {"keys": ["energy"]})
+frame_index("no_nodes", common=sound | {"typical_nodes": 0})
+frame_index("many_nodes", common=sound | {"typical_nodes": "many"})
+frame_index("no_sizes", sizes=None)
+frame_index("sizes_of_i64", sizes=("I64", (3,), struct.pack("<3q", 4, 1, 5)))
+frame_index("sizes_in_rows", sizes=("U32", (3, 1), struct.pack("<3I", 4, 1, 5)))
+frame_index("size_zero", sizes=("U32", (3,), struct.pack("<3I", 4, 0, 5)))
+frame_index("places_of_two", places=("U64", (2, 2), struct.pack("<4Q", 0, 0, 40, 0)))
+frame_index("places_alone", places=("U64", (3,), struct.pack("<3Q", 0, 40, 90)))
+frame_index("no_state", state_0=None)
+frame_index("state_beyond", state_0=("U16", (3,), struct.pack("<3H", 0, 1, 3)))
+frame_index("no_isolated", isolated=None)
+frame_index("isolated_beyond", isolated=("I64", (1,), struct.pack("<q", 3)))
+frame_index("isolated_negative", isolated=("I64", (1,), struct.pack("<q", -1)))
+frame_index("isolated_twice", isolated=("I64", (2,), struct.pack("<2q", 1, 1)))

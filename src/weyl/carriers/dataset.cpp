@@ -3,6 +3,7 @@
 #include "weyl/carriers/consistency.h"
 #include "weyl/carriers/layout.h"
 #include "weyl/core/check.h"
+#include "weyl/core/checksum.h"
 
 namespace weyl {
 
@@ -48,6 +49,15 @@ Lattice Subset::lattice(int64_t index) const {
 
 std::string Subset::source(int64_t index) const {
   return all_->source(sample(index));
+}
+
+PreparedFile Subset::prepared(const std::string& what) const {
+  std::string labels;
+  for (const Quantity& q : schema_.labels) {
+    labels += " " + q.name;
+  }
+  return all_->prepared(text(what, "\nsamples ", size(), " ", checksum(std::as_bytes(std::span(samples_))),
+                             ", labels", labels));
 }
 
 std::vector<int64_t> Subset::in_whole(std::span<const int64_t> indices) const {

@@ -9,6 +9,7 @@
 
 #include "weyl/carriers/batch.h"
 #include "weyl/carriers/lattice.h"
+#include "weyl/core/prepared_file.h"
 
 namespace weyl {
 
@@ -68,6 +69,13 @@ class Dataset {
   }
   /// The directions of a volume's axes as its file has them, "LPS"; the reader may have turned them. Empty: nobody says.
   virtual std::string axes(int64_t /*index*/) const { return ""; }
+  /// Whether batches are read from files each time they are asked for.
+  virtual bool streams() const { return false; }
+  /// Where what is found by reading all samples may be kept for whoever opens the set next. `what` says what it is, and all
+  /// that it depends on beside the samples. A file that keeps nothing: the set does not stream, or says of nobody how it is known.
+  virtual PreparedFile prepared(const std::string& /*what*/) const { return {}; }
+  /// What the user should know of how the set was opened, a line each.
+  virtual std::vector<std::string> notes() const { return {}; }
   /// What the header of a sample's file says twice and differently, and which of the two is taken. Empty: nothing.
   virtual std::string doubt(int64_t /*index*/) const { return ""; }
 };
@@ -121,6 +129,9 @@ class Subset : public Dataset {
   }
   std::string axes(int64_t index) const override { return all_->axes(sample(index)); }
   std::string doubt(int64_t index) const override { return all_->doubt(sample(index)); }
+  bool streams() const override { return all_->streams(); }
+  PreparedFile prepared(const std::string& what) const override;
+  std::vector<std::string> notes() const override { return all_->notes(); }
   /// The index in the whole set of a sample of this part. ShapeError: there is no such sample.
   int64_t sample(int64_t index) const;
 

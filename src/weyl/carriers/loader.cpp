@@ -1,5 +1,6 @@
 #include "weyl/carriers/loader.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/empty.h>
@@ -48,7 +49,7 @@ struct Loader::State {
   double spread = 1;  // of the translations of random motions of poses
 
   int64_t epoch = 0, position = 0;  // of the next batch that the caller gets
-  std::vector<std::vector<int64_t>> batches;
+  EpochPlan plan;                   // of the epoch
 
   // Shared with the threads that make batches ahead, under `mutex`.
   struct Made {
@@ -85,31 +86,6 @@ struct Loader::State {
     }
     const Lattice one = data->lattice(a), other = data->lattice(b);
     return options.crop.empty() ? one.alike(other) : same_spacing(one.spacing, other.spacing);
-  }
-
-  std::vector<std::vector<int64_t>> plan(int64_t of_epoch) const {
-    const int64_t n = data->size();
-    std::vector<int64_t> order(n);
-    std::iota(order.begin(), order.end(), int64_t{0});
-    if (options.shuffle && n > 0) {
-      order = Stream(seed, "order", {static_cast<uint64_t>(of_epoch)}).permutation(n);
-    }
-    std::vector<std::vector<int64_t>> result;
-    int64_t tokens = 0;
-    for (const int64_t sample : order) {
-      bool full = result.empty() || !fit(result.back().front(), sample);
-      full = full || static_cast<int64_t>(result.back().size()) == options.batch;
-      if (options.batch_tokens) {
-        const int64_t size = data->tokens(sample);
-        full = full || tokens + size > *options.batch_tokens;
-        tokens = full ? size : tokens + size;
-      }
-      if (full) {
-        result.emplace_back();
-      }
-      result.back().push_back(sample);
-    }
-    return result;
   }
 
   /// The augmentation of a sample depends on (seed, epoch, sample) alone, not on the batch that it is in.
@@ -177,7 +153,7 @@ struct Loader::State {
 
   /// What is made here of a planned batch.
   Batch made_here(int64_t of_epoch, int64_t number) const {
-    const std::vector<int64_t>& samples = batches[static_cast<size_t>(number)];
+    const std::vector<int64_t> samples = plan[number];
     if (!options.part) {
       return make(of_epoch, samples);
     }
@@ -202,7 +178,7 @@ struct Loader::State {
   /// One of the threads: takes on one batch after the other. It waits while as many are made, and not yet asked for, as
   /// may be; the one that is asked for next is always among those that are taken on.
   void work(int64_t of_epoch) {
-    const auto count = static_cast<int64_t>(batches.size());
+    const int64_t count = plan.size();
     for (std::unique_lock lock(mutex);;) {
       changed.wait(lock, [&] { return stop || next_made < wanted + options.ahead + options.threads; });
       if (stop || next_made >= count) {
@@ -265,8 +241,8 @@ Loader& Loader::operator=(Loader&&) noexcept = default;
 
 void Loader::start(int64_t epoch, int64_t first_batch) {
   state_->finish();
-  state_->batches = plan(epoch);
-  const auto count = static_cast<int64_t>(state_->batches.size());
+  state_->plan = plan(epoch);
+  const int64_t count = state_->plan.size();
   require(epoch >= 0 && first_batch >= 0 && first_batch <= count, "loader: epoch ", epoch,
           " has batches 0 .. ", count, ", got ", first_batch);
   state_->epoch = epoch;
@@ -281,7 +257,7 @@ void Loader::start(int64_t epoch, int64_t first_batch) {
 
 std::optional<Batch> Loader::next() {
   State& s = *state_;
-  if (s.position >= static_cast<int64_t>(s.batches.size())) {
+  if (s.position >= s.plan.size()) {
     return std::nullopt;
   }
   if (s.workers.empty()) {
@@ -312,14 +288,96 @@ int64_t Loader::position() const {
   return state_->position;
 }
 int64_t Loader::batches() const {
-  return static_cast<int64_t>(state_->batches.size());
+  return state_->plan.size();
 }
-std::span<const int64_t> Loader::samples(int64_t batch) const {
-  return state_->batches.at(static_cast<size_t>(batch));
+std::vector<int64_t> Loader::samples(int64_t batch) const {
+  return state_->plan[batch];
 }
-std::vector<std::vector<int64_t>> Loader::plan(int64_t epoch) const {
-  return state_->plan(epoch);
+
+EpochPlan Loader::plan(int64_t epoch) const {
+  const State& s = *state_;
+  EpochPlan plan;
+  plan.samples_ = s.data->size();
+  plan.batch_ = s.options.batch;
+  if (s.options.shuffle && plan.samples_ > 0) {
+    Stream stream(s.seed, "order", {static_cast<uint64_t>(epoch)});
+    if (plan.samples_ <= EpochPlan::most_listed) {
+      plan.listed_ = stream.permutation(plan.samples_);
+    } else {
+      plan.computed_.emplace(plan.samples_, stream);
+    }
+  }
+  if (!s.options.batch_tokens && s.data->schema().carrier() != Carrier::grid) {
+    return plan;
+  }
+  int64_t tokens = 0, first = 0, count = 0;  // of the last batch
+  for (int64_t place = 0; place < plan.samples_; ++place) {
+    const int64_t sample = plan.sample(place);
+    bool full = count == 0 || count == s.options.batch || !s.fit(first, sample);
+    if (s.options.batch_tokens) {
+      const int64_t size = s.data->tokens(sample);
+      full = full || tokens + size > *s.options.batch_tokens;
+      tokens = full ? size : tokens + size;
+    }
+    if (full) {
+      plan.begins_.push_back(place);
+      first = sample;
+      count = 0;
+    }
+    ++count;
+  }
+  plan.begins_.push_back(plan.samples_);
+  return plan;
 }
+
+int64_t EpochPlan::sample(int64_t place) const {
+  return computed_ ? (*computed_)(place) : listed_.empty() ? place : listed_[static_cast<size_t>(place)];
+}
+
+int64_t EpochPlan::size() const {
+  return begins_.empty() ? samples_ / batch_ + (samples_ % batch_ > 0 ? 1 : 0) : std::ssize(begins_) - 1;
+}
+
+std::vector<int64_t> EpochPlan::operator[](int64_t batch) const {
+  require(batch >= 0 && batch < size(), "plan: batch ", batch, " is not one of 0 .. ", size() - 1);
+  const auto b = static_cast<size_t>(batch);
+  const int64_t begin = begins_.empty() ? batch * batch_ : begins_[b];
+  const int64_t end = begins_.empty() ? begin + std::min(batch_, samples_ - begin) : begins_[b + 1];
+  std::vector<int64_t> samples;
+  for (int64_t place = begin; place < end; ++place) {
+    samples.push_back(sample(place));
+  }
+  return samples;
+}
+
+std::vector<std::vector<int64_t>> EpochPlan::all() const {
+  std::vector<std::vector<int64_t>> batches;
+  for (int64_t b = 0; b < size(); ++b) {
+    batches.push_back((*this)[b]);
+  }
+  return batches;
+}
+
+void for_each_chunk(const Dataset& data, int64_t most, const std::function<void(const Batch&)>& f) {
+  const at::NoGradGuard no_grad;
+  if (data.streams()) {
+    LoaderOptions options{.batch = most, .shuffle = false};
+    options.threads = at::get_num_threads();
+    options.dtype = at::kDouble;
+    Loader loader(std::shared_ptr<const Dataset>(&data, [](const Dataset*) {}), options, 0);
+    loader.start(0);
+    while (const std::optional<Batch> batch = loader.next()) {
+      f(*batch);
+    }
+    return;
+  }
+  for (int64_t begin = 0; begin < data.size(); begin += most) {
+    std::vector<int64_t> samples(static_cast<size_t>(std::min(most, data.size() - begin)));
+    std::iota(samples.begin(), samples.end(), begin);
+    f(data.batch(samples));
+  }
+}
+
 Batch Loader::alone(int64_t epoch, int64_t sample) const {
   return state_->make(epoch, {&sample, 1});
 }

@@ -11,6 +11,7 @@
 #include "weyl/carriers/dataset.h"
 #include "weyl/carriers/grid_augmentation.h"
 #include "weyl/carriers/origin.h"
+#include "weyl/core/permutation.h"
 
 namespace weyl {
 
@@ -42,6 +43,27 @@ struct LoaderOptions {
 
 /// ConfigError: crops of data that are not grids, or for another number of axes.
 void require_crop(std::span<const int64_t> crop, const Schema& schema);
+
+/// The samples of every batch of an epoch, in order, each batch's found when it is asked for. Of a shuffled set of up to
+/// most_listed samples their order is kept, of a larger one it is computed (core/permutation.h); where batches are not all of
+/// one number of samples, where each begins is kept.
+class EpochPlan {
+ public:
+  static constexpr int64_t most_listed = int64_t{1} << 22;
+
+  int64_t size() const;                                  // the number of batches
+  std::vector<int64_t> operator[](int64_t batch) const;  // ShapeError: there is no such batch
+  std::vector<std::vector<int64_t>> all() const;
+
+ private:
+  friend class Loader;
+  int64_t sample(int64_t place) const;
+
+  int64_t samples_ = 0, batch_ = 1;
+  std::vector<int64_t> listed_;
+  std::optional<Permutation> computed_;  // neither: the set's own order
+  std::vector<int64_t> begins_;          // of each batch, and the end of the last; empty: all are of `batch_`
+};
 
 /// Batches of a data set, epoch by epoch.
 ///
@@ -76,10 +98,9 @@ class Loader {
   int64_t position()
       const;  // the index of the next batch in its epoch: resuming needs (epoch, position) alone
   int64_t batches() const;  // in this epoch; with batch_tokens it may differ between epochs
-  std::span<const int64_t> samples(int64_t batch) const;  // of one of them
+  std::vector<int64_t> samples(int64_t batch) const;  // of one of them
 
-  /// The samples of every batch of an epoch, in order.
-  std::vector<std::vector<int64_t>> plan(int64_t epoch) const;
+  EpochPlan plan(int64_t epoch) const;
 
   /// One sample as that epoch has it: augmented, cropped, moved and prepared.
   Batch alone(int64_t epoch, int64_t sample) const;
@@ -90,5 +111,9 @@ class Loader {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+/// Calls f with all samples of a set in their order, `most` at a time, as they are read (floating-point inputs in float64), without
+/// gradients. Those of a set that streams are read ahead, by as many threads as LibTorch has.
+void for_each_chunk(const Dataset& data, int64_t most, const std::function<void(const Batch&)>& f);
 
 }  // namespace weyl

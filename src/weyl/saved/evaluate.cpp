@@ -4,6 +4,7 @@
 #include <ATen/core/grad_mode.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/isnan.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <chrono>
@@ -11,8 +12,10 @@
 #include <numeric>
 
 #include "weyl/carriers/faulty_sample.h"
+#include "weyl/carriers/loader.h"
 #include "weyl/carriers/placed_samples.h"
 #include "weyl/core/check.h"
+#include "weyl/core/prepared_tensors.h"
 #include "weyl/models/constant_weights.h"
 #include "weyl/parallel/message.h"
 
@@ -208,6 +211,8 @@ Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Datase
 
 namespace {
 
+constexpr const char* kCounts = "counts";
+
 /// The counts of these labels, all of which the data have.
 std::vector<LabelCount> counted(const std::vector<Quantity>& wanted, const Dataset& data) {
   constexpr int64_t at_a_time = 1024;
@@ -225,20 +230,36 @@ std::vector<LabelCount> counted(const std::vector<Quantity>& wanted, const Datas
     }
     return counts;
   }
-  std::vector<int64_t> which(at_a_time);
-  for (int64_t begin = 0; begin < data.size(); begin += at_a_time) {
-    which.resize(std::min(at_a_time, data.size() - begin));
-    std::iota(which.begin(), which.end(), begin);
-    const Batch batch = data.batch(which);
-    for (auto& count : counts) {
-      const Tensor& values = batch.labels.at(count.label.name);
-      const int64_t rows = values.dim() > 0 ? values.size(0) : 0;
-      count.all += rows;
-      if (values.numel() > 0) {
-        count.known +=
-            rows - at::isnan(values).reshape({rows, values.numel() / rows}).any(1).sum().item<int64_t>();
+  const auto count_all = [&] {
+    Tensor numbers = at::zeros({std::ssize(counts), 2}, at::kLong);  // known, all
+    auto* number = numbers.mutable_data_ptr<int64_t>();
+    for_each_chunk(data, at_a_time, [&](const Batch& batch) {
+      for (size_t i = 0; i < counts.size(); ++i) {
+        const Tensor& values = batch.labels.at(counts[i].label.name);
+        const int64_t rows = values.dim() > 0 ? values.size(0) : 0;
+        number[2 * i + 1] += rows;
+        if (values.numel() > 0) {
+          number[2 * i] +=
+              rows - at::isnan(values).reshape({rows, values.numel() / rows}).any(1).sum().item<int64_t>();
+        }
       }
-    }
+    });
+    return NamedTensors{{kCounts, numbers}};
+  };
+  std::string what = "label counts";
+  for (const auto& count : counts) {
+    what += " " + count.label.name;
+  }
+  const auto fits = [&](const NamedTensors& kept) {
+    const auto found = kept.find(kCounts);
+    return found != kept.end() && found->second.scalar_type() == at::kLong &&
+           found->second.sizes() == at::IntArrayRef({std::ssize(counts), 2}) &&
+           found->second.ge(0).all().item<bool>();
+  };
+  const Tensor numbers = kept_or_made(data.prepared(what), fits, count_all).at(kCounts).contiguous();
+  for (size_t i = 0; i < counts.size(); ++i) {
+    counts[i].known = numbers.const_data_ptr<int64_t>()[2 * i];
+    counts[i].all = numbers.const_data_ptr<int64_t>()[2 * i + 1];
   }
   return counts;
 }

@@ -9,21 +9,11 @@
 
 #include "weyl/carriers/batch.h"
 #include "weyl/carriers/dataset.h"
+#include "weyl/carriers/loader.h"
 #include "weyl/core/tensor_file.h"
 #include "weyl/tasks/options.h"
 
 namespace weyl {
-
-/// Calls f with all samples of a data set in their order, `most` at a time, without gradients.
-template <class F>
-void for_each_chunk(const Dataset& data, int64_t most, F f) {
-  const at::NoGradGuard no_grad;
-  for (int64_t begin = 0; begin < data.size(); begin += most) {
-    std::vector<int64_t> indices(std::min(most, data.size() - begin));
-    std::iota(indices.begin(), indices.end(), begin);
-    f(data.batch(indices));
-  }
-}
 
 /// A statistic that a task's state() gave, on the CPU in float64; -1 in `shape`: any size but none. DataError
 /// naming the task unless it is there, of that shape, floating and finite.

@@ -2,23 +2,34 @@
 #include "weyl/data/atoms/molecules.h"
 
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <map>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
+#include "tests/data/atoms/lmdb_files.h"
 #include "tests/data/molecules.h"
 #include "weyl/carriers/loader.h"
+#include "weyl/data/atoms/frame_index.h"
 #include "weyl/data/open.h"
 
 namespace weyl {
 namespace streamed_frames_test {
 
-/// Frames of one to five atoms, some of them periodic, of three kinds and, but for one, with an energy.
-std::string frames(int64_t count, int64_t without_energy = -1) {
+namespace fs = std::filesystem;
+
+/// Frames of `least` to five atoms, some of them periodic, of three kinds and, but for one, with an energy.
+std::string frames(int64_t count, int64_t without_energy = -1, int64_t least = 1) {
   std::string all;
   for (int64_t i = 0; i < count; ++i) {
-    const int64_t n = 1 + (i * 7) % 5;
+    const int64_t n = std::max(least, 1 + (i * 7) % 5);
     all += text(n, "\nProperties=species:S:1:pos:R:3:forces:R:3 charge=", i % 4);
     all += i == without_energy ? "" : text(" energy=", -0.5 * static_cast<double>(i));
     all += i % 3 == 0 ? text(" config_type=kind", i % 2) : "";
@@ -188,6 +199,257 @@ TEST_F(Streamed, RefuseWhatFramesInMemoryRefuse) {
     EXPECT_NE(std::string(error.what()).find("must not change while it is read, but sample 8"),
               std::string::npos)
         << error.what();
+  }
+}
+
+/// A database of ASE with as many rows of one to five atoms, energies and forces, in which a row may differ.
+std::string database(int64_t rows, int64_t other = -1, const std::string& row = "") {
+  std::map<std::string, std::string> entries{{"nextid", zlib_packed(std::to_string(rows + 1))}};
+  for (int64_t id = 1; id <= rows; ++id) {
+    std::string numbers, positions, forces;
+    for (int64_t a = 0; a < 1 + (id * 7) % 5; ++a) {
+      numbers += text(a > 0 ? ", " : "", a % 2 == 0 ? 8 : 1);
+      positions += text(a > 0 ? ", " : "", "[", 2 * a, ".0, ", id, ".0, 0.25]");
+      forces += text(a > 0 ? ", " : "", "[1.0, ", a, ".5, ", id % 17, ".0]");
+    }
+    entries[std::to_string(id)] =
+        zlib_packed(id == other ? row
+                                : text("{\"numbers\": [", numbers, "], \"positions\": [", positions,
+                                       "], \"energy\": ", -0.5 * static_cast<double>(id), ", \"forces\": [",
+                                       forces, "]}"));
+  }
+  return LmdbPages(entries, 4096).file();
+}
+
+/// A folder of its own for what is kept, whatever the user's is.
+class Indexed : public Streamed {
+ protected:
+  void SetUp() override {
+    Streamed::SetUp();
+    ::setenv("XDG_CACHE_HOME", (folder + "/cache").c_str(), 1);
+    o.stream = true;
+    o.path = file("all.xyz", frames(12000, -1, 2));  // no atom alone, which opening reads
+    ASSERT_GT(fs::file_size(o.path), StreamedFrames::least_bytes_indexed);
+  }
+  void TearDown() override {
+    ::unsetenv("XDG_CACHE_HOME");
+    Streamed::TearDown();
+  }
+  std::vector<fs::path> kept() const {
+    std::vector<fs::path> files;
+    for (const auto& entry : fs::directory_iterator(folder + "/.weyl")) {
+      if (entry.path().extension() == ".safetensors") {
+        files.push_back(entry.path());
+      }
+    }
+    return files;
+  }
+  /// Changes some bytes of the file, between those that its state looks at, and leaves its time.
+  void change_what_nobody_looks_at() const {
+    const auto time = fs::last_write_time(o.path);
+    std::fstream all(o.path, std::ios::in | std::ios::out);
+    all.seekp(static_cast<std::streamoff>(fs::file_size(o.path)) * 5 /
+              126);  // between the third and the fourth part
+    all << std::string(1000, '?');
+    all.close();
+    fs::last_write_time(o.path, time);
+  }
+  static void expect_same(const Splits& a, const Splits& b) {
+    for (const auto& [x, y] : {std::pair{a.train, b.train}, {a.valid, b.valid}, {a.test, b.test}}) {
+      streamed_frames_test::expect_same(x->schema(), y->schema());
+      streamed_frames_test::expect_same(all_of(*x), all_of(*y));
+    }
+  }
+
+  MoleculesDataOptions o;
+};
+
+TEST_F(Indexed, AreThoseThatWereRead) {
+  o.features = {"charge"};
+  o.states = {};
+  const Splits first = open_splits({o});
+  EXPECT_EQ(first.train->notes(), std::vector<std::string>());
+  ASSERT_EQ(kept().size(), 1U);
+  const auto time = fs::last_write_time(kept()[0]);
+  const Splits second = open_splits({o});
+  EXPECT_EQ(fs::last_write_time(kept()[0]), time);  // it was not made again
+  expect_same(first, second);
+  MoleculesDataOptions in_memory = o;
+  in_memory.stream = false;
+  expect_same(second, open_splits({in_memory}));
+  o.fractions = {0.5, 0.3, 0.2};  // other splits of what is known
+  expect_same(open_splits({o}), [&] {
+    in_memory.fractions = o.fractions;
+    return open_splits({in_memory});
+  }());
+  EXPECT_EQ(kept().size(), 1U);
+}
+
+TEST_F(Indexed, NothingIsReadAgain) {
+  o.order = SplitOrder::file;
+  open_splits({o});
+  change_what_nobody_looks_at();
+  const Splits splits = open_splits({o});  // what is not read is not refused
+  EXPECT_THROW(all_of(*splits.train), DataError);
+  fs::remove_all(folder + "/.weyl");
+  EXPECT_THROW(open_splits({o}), DataError);
+}
+
+TEST_F(Indexed, ChangedFilesAreReadAnew) {
+  o.energy = "energy";
+  open_splits({o});
+  std::string other = frames(12000, -1, 2);
+  other.replace(other.find("energy=-2500"), 12, "energy=-2599");  // of the same size
+  const auto time = fs::last_write_time(o.path);
+  file("all.xyz", other);
+  fs::last_write_time(o.path, time + std::chrono::seconds(1));
+  const Splits again = open_splits({o});
+  ASSERT_EQ(again.train->notes().size(), 1U);
+  EXPECT_NE(
+      again.train->notes()[0].find("made of other files, or before they changed; all samples are read again"),
+      std::string::npos)
+      << again.train->notes()[0];
+  EXPECT_EQ(open_splits({o}).train->notes(), std::vector<std::string>());
+  EXPECT_EQ(kept().size(), 1U);  // in place of the other
+  file("all.xyz", frames(11990, -1, 2));
+  EXPECT_EQ(open_splits({o}).train->size(), 9592);
+  EXPECT_EQ(kept().size(), 1U);
+}
+
+TEST_F(Indexed, OtherOptionsAreReadAnew) {
+  open_splits({o});
+  MoleculesDataOptions other = o;
+  other.energy_unit = "kcal/mol";
+  other.features = {"charge"};
+  const auto kcal = open_splits({other}).train, ev = open_splits({o}).train;
+  EXPECT_EQ(kept().size(), 2U);
+  EXPECT_FALSE(at::equal(all_of(*kcal).labels.at("energy"), all_of(*ev).labels.at("energy")));
+  EXPECT_EQ(kcal->schema().interface.features.size(), 1U);
+  EXPECT_EQ(ev->schema().interface.features.size(), 0U);
+}
+
+TEST_F(Indexed, WhatIsPlantedIsRefusedOrDoesNoHarm) {
+  const Splits first = open_splits({o});
+  const fs::path path = kept().at(0);
+  std::ifstream in(path, std::ios::binary);
+  const std::string whole{std::istreambuf_iterator<char>(in), {}};
+  for (const size_t cut : {size_t{0}, size_t{7}, size_t{500}, whole.size() / 2, whole.size() - 1}) {
+    std::ofstream(path, std::ios::binary) << whole.substr(0, cut);
+    const Splits again = open_splits({o});
+    ASSERT_EQ(again.train->notes().size(), 1U) << cut;
+    EXPECT_NE(again.train->notes()[0].find("made anew"), std::string::npos);
+  }
+  // The right key and checksums, and sizes and places that are none of these frames.
+  const auto key = SafetensorsFile(path.string()).header().metadata;
+  FrameIndex index = read_index(SafetensorsFile(path.string()), {});
+  for (size_t i = 0; i < index.places.size(); i += 2) {
+    index.places[i] = {~uint64_t{0} - i, i};
+    index.sizes[i + 1] += 1;
+  }
+  ASSERT_TRUE(write_index(PreparedFile(path.string(), key.at("prepared_of")), index));
+  const Splits wrong = open_splits({o});
+  int64_t refused = 0;
+  for (int64_t i = 0; i < 200; ++i) {
+    try {
+      const Batch batch = wrong.train->batch(std::vector{i});
+      streamed_frames_test::expect_same(batch, first.train->batch(std::vector{i}));
+    } catch (const DataError&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 190);
+}
+
+TEST_F(Indexed, SmallFilesAreNot) {
+  o.path = file("small.xyz", frames(100));
+  open_splits({o});
+  EXPECT_FALSE(fs::exists(folder + "/.weyl"));
+}
+
+/// Of a database parts are read by several threads.
+TEST_F(Indexed, PartsTogetherAreTheWhole) {
+  const int before = at::get_num_threads();
+  const std::string path = file("rows.aselmdb", database(1600));
+  ASSERT_GT(open_frames(path)->cuts().size(), 3U);
+  fs::create_directory(folder + "/several");
+  file("several/a.aselmdb", database(30));
+  file("several/b.xyz", frames(41));
+  file("several/c.aselmdb", database(700));
+  ASSERT_EQ(open_frames(folder + "/several")->cuts().size(), 2U);
+  for (const std::string& all : {path, folder + "/several"}) {
+    const auto kept = whole(all);
+    for (const int threads : {1, 2, 3}) {
+      at::set_num_threads(threads);
+      const auto streamed = on_disk(all);
+      streamed_frames_test::expect_same(streamed->schema(), kept->schema());
+      streamed_frames_test::expect_same(all_of(*streamed), all_of(*kept));
+      streamed_frames_test::expect_same(streamed->batch(std::vector<int64_t>{700, 29, 30, 0}),
+                                        kept->batch(std::vector<int64_t>{700, 29, 30, 0}));
+    }
+  }
+  at::set_num_threads(before);
+}
+
+/// A key that comes before another in the usual order, and later in the file: the first frame decides, as in memory.
+TEST_F(Indexed, PartsOfOtherKeysAreReadAsTheFirst) {
+  fs::create_directory(folder + "/keys");
+  const auto named = [](std::string all, const std::string& key) {
+    for (size_t at = all.find(" energy="); at != std::string::npos; at = all.find(" energy=", at + 8)) {
+      all.replace(at, 8, " " + key + "=");
+    }
+    return all;
+  };
+  file("keys/a.xyz", named(frames(9), "REF_energy"));
+  file("keys/b.xyz", frames(5));
+  file("keys/c.xyz", named(frames(7), "REF_energy"));
+  const auto kept = whole(folder + "/keys"), streamed = on_disk(folder + "/keys");
+  streamed_frames_test::expect_same(streamed->schema(), kept->schema());
+  streamed_frames_test::expect_same(all_of(*streamed), all_of(*kept));
+}
+
+/// The frame that is at fault first is named, whichever part is read first.
+TEST_F(Indexed, PartsNameTheFirstFault) {
+  std::string fault;
+  const std::string broken = "{\"numbers\": [119], \"positions\": [[0.0, 0.0, 0.0]]}";
+  const std::string path = file("broken.aselmdb", database(1600, 900, broken));
+  for (int i = 0; i < 3; ++i) {
+    const std::string found = [&] {
+      try {
+        on_disk(path);
+      } catch (const DataError& error) {
+        return std::string(error.what());
+      }
+      return std::string("(accepted)");
+    }();
+    EXPECT_TRUE(fault.empty() || found == fault);
+    fault = found;
+  }
+  EXPECT_EQ(fault, refusal(path));
+  EXPECT_NE(fault.find("id 900"), std::string::npos) << fault;
+}
+
+/// Each thread has a reader of its own, and the batches are the same.
+TEST_F(Indexed, SeveralThreadsReadTheSame) {
+  const std::string packed =
+      WEYL_SOURCE_DIR "/tests/fixtures/molecules/ase.xyz.gz";  // read from the beginning alone
+  for (const std::string& path :
+       {file("rows.aselmdb", database(600)), file("few.xyz", frames(300)), packed}) {
+    MoleculesDataOptions any;
+    any.energy = path == packed ? "none" : "";
+    const auto labels = path == packed ? FrameCollector::Labels::found : FrameCollector::Labels::needed;
+    const auto data = open_frames_file(path, layout_of({any}), labels, Keep::on_disk);
+    Loader one(data, {.batch = 7, .ahead = 0}, 5);
+    for (const int64_t threads : {2, 3}) {
+      Loader several(data, {.batch = 7, .ahead = 2, .threads = threads}, 5);
+      one.start(1);
+      several.start(1);
+      while (const auto batch = one.next()) {
+        const auto other = several.next();
+        ASSERT_TRUE(other.has_value());
+        streamed_frames_test::expect_same(*batch, *other);
+      }
+      EXPECT_FALSE(several.next());
+    }
   }
 }
 

@@ -273,6 +273,38 @@ TEST(ImageMixing, LabelsAreSharesAndASampleIsTheSameInEveryBatch) {
             at::kLong);  // who does not train sees them as they are
 }
 
+/// The recipe of CIFAR-10's paper config, in every number of threads.
+TEST(ImageMixing, ThreadsOfTheLoaderMakeTheSameBits) {
+  const auto set = colours({.pad = 1,
+                            .resized_crop = 0.08,
+                            .flip = true,
+                            .three = true,
+                            .jitter = 0.3,
+                            .hue = 0.1,
+                            .mixup = 0.8,
+                            .cutmix = 1});
+  const auto made = [&](int64_t threads, int64_t epoch) {
+    Loader loader(set, {.batch = 2, .augment = true, .ahead = 2, .threads = threads}, 5);
+    loader.start(epoch);
+    std::vector<Tensor> all;
+    while (const auto batch = loader.next()) {
+      all.push_back(std::get<Grid>(batch->input).values);
+      all.push_back(batch->labels.at("class"));
+    }
+    return all;
+  };
+  const auto one = made(1, 2), other = made(1, 3);
+  ASSERT_EQ(one.size(), 12U);
+  for (const int64_t threads : {2, 3}) {
+    const auto several = made(threads, 2);
+    ASSERT_EQ(several.size(), one.size());
+    for (size_t i = 0; i < one.size(); ++i) {
+      EXPECT_TRUE(at::equal(several[i], one[i])) << threads << " threads";
+    }
+  }
+  EXPECT_FALSE(at::equal(other[0], one[0]));
+}
+
 TEST(ImageMixing, PartnersOfAPartAreOfThatPart) {
   const auto set = colours({.mixup = 1});
   const auto part =

@@ -135,6 +135,7 @@ std::string AseLmdbReader::place(int64_t frame) const {
 }
 
 bool AseLmdbReader::next(AtomsFrame& frame) {
+  require<DataError>(next_ >= 0, file_.path(), ": must have a frame ", next_ + 1);
   if (next_ >= frames_) {
     return false;
   }
@@ -144,6 +145,16 @@ bool AseLmdbReader::next(AtomsFrame& frame) {
   ++next_;
   read_ase_row(parse_python_json(unpacked_, where), frame, where);
   return true;
+}
+
+std::vector<FramePlace> AseLmdbReader::cuts() {
+  constexpr int64_t least = 256, most = 64;  // frames of a part, parts
+  const int64_t parts = std::min(frames_ / least, most);
+  std::vector<FramePlace> all;
+  for (int64_t part = 1; part < parts; ++part) {
+    all.push_back({static_cast<uint64_t>(part * frames_ / parts)});
+  }
+  return all;
 }
 
 std::string AseLmdbReader::where() const {

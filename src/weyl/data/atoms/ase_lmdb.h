@@ -23,6 +23,7 @@ class AseLmdbReader : public FrameReader {
   std::string_view unit_of(std::string_view name) const override;
   std::optional<FramePlace> place() override { return FramePlace{static_cast<uint64_t>(next_)}; }
   void go_to(const FramePlace& place) override { next_ = static_cast<int64_t>(place.at); }
+  std::vector<FramePlace> cuts() override;
 
  private:
   std::string place(int64_t frame) const;

@@ -85,6 +85,21 @@ bool FrameLabel::is_virial() const {
   return quantity.name == "stress" && is_virial_key(key);
 }
 
+bool FrameLabel::follow(const FrameLabel& later) {
+  if (!key.empty() && !later.key.empty() && key != later.key) {
+    return false;
+  }
+  key = key.empty() ? later.key : key;
+  known += later.known;
+  expected += later.expected;
+  ordinary += later.ordinary;
+  excused += later.excused;
+  six = six || later.six;
+  missing = missing.empty() ? later.missing : missing;
+  ambiguous = ambiguous.empty() ? later.ambiguous : ambiguous;
+  return true;
+}
+
 void FrameLabel::add(const AtomsFrame& frame, const FrameReader& reader, const FrameLayout& layout,
                      double virial_factor, bool finite) {
   const auto has = [&](const std::string& name) {
@@ -189,6 +204,19 @@ void FrameNames::count(const AtomsFrame& frame) {
   }
   for (const auto& column : frame.columns) {
     one(column.name, true);
+  }
+}
+
+void FrameNames::add(const FrameNames& later) {
+  frames_ += later.frames_;
+  for (const Present& p : later.present_) {
+    const auto found = std::ranges::find_if(
+        present_, [&](const Present& q) { return q.of_atoms == p.of_atoms && q.name == p.name; });
+    if (found != present_.end()) {
+      found->frames += p.frames;
+    } else if (present_.size() < kMostNames) {
+      present_.push_back(p);
+    }
   }
 }
 
@@ -499,6 +527,12 @@ Schema FrameCollector::schema() const {
       !line.empty()) {
     schema.warnings.push_back(text(unread_where_, ": ", line));
   }
+  add_config_types(schema);
+  return schema;
+}
+
+/// The label of the kinds of frames, where there are some.
+void FrameCollector::add_config_types(Schema& schema) const {
   if (has_config_types()) {
     schema.labels.push_back({.name = config_type_label,
                              .level = Level::graph,
@@ -509,6 +543,89 @@ Schema FrameCollector::schema() const {
       schema.category_names[config_type_label].push_back(name.empty() ? "(none)" : printable(name));
     }
   }
+}
+
+bool FrameCollector::follow(const FrameCollector& later) {
+  FrameCollector both = *this;
+  for (size_t i = 0; i < labels_.size(); ++i) {
+    if (!both.labels_[i].follow(later.labels_[i])) {
+      return false;
+    }
+  }
+  if (both.frames_ == 0) {
+    both.schema_.unread = later.schema_.unread;
+  }
+  if (!both.overlap_said_) {
+    both.schema_.warnings = later.schema_.warnings;
+    both.overlap_said_ = later.overlap_said_;
+  }
+  if (both.unread_.empty()) {
+    both.unread_ = later.unread_;
+    both.unread_where_ = later.unread_where_;
+    both.unread_taken_ = later.unread_taken_;
+  }
+  both.names_.add(later.names_);
+  for (const std::string& name : later.config_names_) {
+    if (both.config_numbers_.try_emplace(name, std::ssize(both.config_names_)).second) {
+      both.config_names_.push_back(name);
+    }
+  }
+  both.frames_ += later.frames_;
+  both.atoms_ += later.atoms_;
+  both.periodic_ = both.periodic_ || later.periodic_;
+  *this = std::move(both);
+  return true;
+}
+
+FramesInCommon FrameCollector::common() const {
+  const Schema of_all = schema();
+  FramesInCommon common;
+  for (const Quantity& q : of_all.labels) {
+    if (q.name != config_type_label) {
+      common.labels.push_back(q.name);
+    }
+  }
+  for (const FrameLabel& label : labels_) {
+    if (!label.key.empty()) {
+      common.keys[label.quantity.name] = label.key;
+    }
+  }
+  common.left_out = of_all.left_out;
+  common.unread = of_all.unread;
+  common.warnings = of_all.warnings;
+  common.config_types = config_names_;
+  common.typical_nodes = of_all.interface.typical_nodes;
+  common.periodic = periodic_;
+  return common;
+}
+
+Schema FrameCollector::know(const FramesInCommon& common) {
+  Schema schema = schema_;
+  schema.labels.clear();
+  for (const std::string& name : common.labels) {
+    const auto label =
+        std::ranges::find_if(labels_, [&](const FrameLabel& l) { return l.quantity.name == name; });
+    require<DataError>(label != labels_.end() && common.keys.contains(name), layout_.option, ": ",
+                       quote(name, 40), " must be a label that frames have");
+    schema.labels.push_back(label->quantity);
+  }
+  for (FrameLabel& label : labels_) {
+    const auto key = common.keys.find(label.quantity.name);
+    label.key = key != common.keys.end() ? key->second : "";
+  }
+  schema.left_out = common.left_out;
+  schema.unread = common.unread;
+  schema.warnings = common.warnings;
+  schema.interface.typical_nodes = common.typical_nodes;
+  config_names_ = common.config_types;
+  config_numbers_.clear();
+  for (size_t i = 0; i < config_names_.size(); ++i) {
+    config_numbers_[config_names_[i]] = static_cast<int64_t>(i);
+  }
+  periodic_ = common.periodic;
+  frames_ = 1;  // none is the first
+  overlap_said_ = true;
+  add_config_types(schema);
   return schema;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "weyl/carriers/atoms_frame.h"
+#include "weyl/data/atoms/frame_index.h"
 #include "weyl/data/atoms/frame_layout.h"
 
 namespace weyl {
@@ -34,6 +35,9 @@ struct FrameLabel {
 
   /// Whether what the frames have is minus stress times volume.
   bool is_virial() const;
+  /// Adds what is known of the label in frames that come after these. False, and nothing changes: they have it under
+  /// another key, as which these must be read, too.
+  bool follow(const FrameLabel& later);
   /// Adds those of the frame that a reader gave last, times `factor` or of a virial `virial_factor`. `finite`: they must be. DataError: the wrong
   /// shape, no numbers; ConfigError: an option of stress, and the frames have a virial.
   void add(const AtomsFrame& frame, const FrameReader& reader, const FrameLayout& layout,
@@ -46,6 +50,8 @@ struct FrameLabel {
 class FrameNames {
  public:
   void count(const AtomsFrame& frame);
+  /// Adds what was counted in later frames.
+  void add(const FrameNames& later);
 
   /// What to say where no frame has `key` as a value, or a column of the atoms: " as a value of the frame, it is ..." where it
   /// is the other; empty else.
@@ -96,12 +102,21 @@ class FrameCollector {
   std::vector<uint16_t> states_of_last() const;
   /// Goes on with the frames of another reader of the same file.
   void follow(const FrameReader& reader) { reader_ = &reader; }
+  /// Adds what another collector of the same layout knows of the frames that come next in the same file, as if they had been
+  /// added here and forgotten. False: that cannot be known without reading them again from here on.
+  bool follow(const FrameCollector& later);
+
+  /// What must be known of all frames before any can be taken; `know` takes it from a collector of the same layout that has
+  /// seen them, and returns their schema. DataError: a label that the layout has not.
+  FramesInCommon common() const;
+  Schema know(const FramesInCommon& common);
 
  private:
   void take_units();
   void warn_of(const AtomsFrame& frame);
   std::string no_frame_has(const FrameLabel& label) const;
   bool has_config_types() const;
+  void add_config_types(Schema& schema) const;
   void add_features(const AtomsFrame& frame);
   void add_atoms(const AtomsFrame& frame);
   double factor_of(const std::string& key, const std::string& from, const std::string& to) const;

@@ -101,11 +101,27 @@ class FolderReader : public Chain {
   }
   void go_to(const FramePlace& place) override {
     const auto file = static_cast<size_t>(place.at >> kFileShift);
+    require<DataError>(file < paths_.size(), "a folder of ", paths_.size(), " files: must have file ",
+                       file + 1);
     if (file + 1 != next_) {
       next_ = file;
       begin(open_next());
+      if (place.at << (64 - kFileShift) == 0 && place.beside == 0) {
+        return;  // its beginning, where messages count frames
+      }
     }
     current().go_to({place.at & ((uint64_t{1} << kFileShift) - 1), place.beside});
+  }
+  /// The files; of a single one its own.
+  std::vector<FramePlace> cuts() override {
+    std::vector<FramePlace> all;
+    if (!in_any_order()) {
+      return all;
+    }
+    for (size_t file = 1; file < paths_.size(); ++file) {
+      all.push_back({static_cast<uint64_t>(file) << kFileShift});
+    }
+    return paths_.size() == 1 ? open_frames(paths_[0])->cuts() : all;
   }
 
  private:

@@ -20,6 +20,7 @@ namespace weyl {
 /// 16 bits where there are several; and the first byte of what a second file says of it.
 struct FramePlace {
   uint64_t at = 0, beside = 0;
+  bool operator==(const FramePlace&) const = default;
 };
 
 /// Frames of atoms, one after the other, from a file or folder of any format; one at a time is in memory
@@ -46,8 +47,12 @@ class FrameReader {
   virtual void name_types(const std::vector<std::string>& /*symbols*/) {}
   /// Where the frame begins that `next` gives; nothing where the reader can only go on, as in a packed file.
   virtual std::optional<FramePlace> place() { return std::nullopt; }
-  /// Makes `next` give the frame at a place that this reader, or another of the same path, has said.
+  /// Makes `next` give the frame at a place that this reader, or another of the same path, has said. DataError: of a
+  /// place that nobody has said, here or where that frame is read.
   virtual void go_to(const FramePlace& /*place*/) {}
+  /// Where several readers may begin to read the frames together, each up to the place where the next one begins:
+  /// ascending, without the first frame's, the same each time. Empty where that is not known before all is read.
+  virtual std::vector<FramePlace> cuts() { return {}; }
 };
 
 /// The place of the next line of a text; and that of a reader with the next line of a text beside its file. Nothing where

@@ -173,8 +173,8 @@ Splits open_set(const Molecule3dDataOptions& o) {
                                      .string();
   const SplitLists lists = read_split_lists(lists_path, {"train", "valid", "test"});
   const auto all = std::make_shared<StreamedFrames>(
-      o.path, [path = o.path] { return open_molecule3d(path); }, layout_of(o),
-      FrameCollector::Labels::needed);
+      o.path, [path = o.path] { return open_molecule3d(path); }, layout_of(o), FrameCollector::Labels::needed,
+      nullptr, how_read(o));
   const auto list = [&](const char* name, int64_t most) {
     return split_list(lists, name, most, all->size(), lists_path);
   };
@@ -193,7 +193,8 @@ Splits open_set(const Pcqm4mv2DataOptions& o) {
   require_folder(o.path);
   const Pcqm4mv2Files files(o.path, o.conformers);
   const auto all = std::make_shared<StreamedFrames>(
-      o.path, [files] { return files.open(); }, layout_of(o), FrameCollector::Labels::needed);
+      o.path, [files] { return files.open(); }, layout_of(o), FrameCollector::Labels::needed, nullptr,
+      how_read(o));
   const auto molecules = static_cast<int64_t>(files.gaps().size());
   std::vector<std::string> left_out;
   const auto list = [&](const char* name, int64_t most) {

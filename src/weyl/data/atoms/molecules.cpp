@@ -1,6 +1,9 @@
 #include "weyl/data/atoms/molecules.h"
 
+#include <ATen/Parallel.h>
+
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <filesystem>
 #include <functional>
@@ -12,8 +15,11 @@
 
 #include "weyl/carriers/dataset.h"
 #include "weyl/core/check.h"
+#include "weyl/core/jobs.h"
 #include "weyl/core/text_number.h"
+#include "weyl/core/version.h"
 #include "weyl/data/atoms/potential_keys.h"
+#include "weyl/data/base/files_below.h"
 #include "weyl/data/base/parts.h"
 #include "weyl/data/containers/text_lines.h"
 
@@ -31,42 +37,190 @@ std::unique_ptr<FrameReader> open_frames_of(const std::string& path,
 
 }  // namespace
 
+namespace {
+
+uint64_t bytes_of(const std::vector<std::string>& files) {
+  uint64_t bytes = 0;
+  for (const std::string& file : files) {
+    std::error_code error;
+    const auto size = std::filesystem::file_size(file, error);
+    bytes += error ? 0 : size;
+  }
+  return bytes;
+}
+
+/// The files of a path: itself, with the table that may lie beside it, or those in the folder.
+std::vector<std::string> files_of(const std::string& path) {
+  if (std::filesystem::is_directory(path)) {
+    return files_below(path, [](const std::string& /*file*/) { return true; });
+  }
+  std::vector<std::string> files{path};
+  if (const std::string table = path + ".csv"; std::filesystem::exists(table)) {
+    files.push_back(table);
+  }
+  return files;
+}
+
+}  // namespace
+
 StreamedFrames::StreamedFrames(std::string path, Open open, const FrameLayout& layout,
-                               FrameCollector::Labels labels, std::function<bool(const AtomsFrame&)> wanted)
+                               FrameCollector::Labels labels, std::function<bool(const AtomsFrame&)> wanted,
+                               const std::string& how)
     : path_(std::move(path)),
       open_(std::move(open)),
-      wanted_(std::move(wanted)),
-      states_(layout.states.size()),
-      reader_(open_()),
-      collector_(layout, *reader_, labels) {
-  std::optional<FramePlace> place = reader_->place();
-  const bool in_any_order = place.has_value();
-  for (; reader_->next(frame_); place = in_any_order ? reader_->place() : std::nullopt) {
-    if (wanted_ && !wanted_(frame_)) {
-      continue;
-    }
-    collector_.add(frame_);
-    if (is_isolated_atom(frame_, layout.config_type)) {
-      isolated_.push_back(size());
-    }
-    sizes_.push_back(static_cast<uint32_t>(frame_.size()));
-    if (in_any_order) {
-      places_.push_back(place.value());
-    }
-    const std::vector<uint16_t> channels = collector_.states_of_last();
-    for (size_t i = 0; i < states_.size(); ++i) {
-      states_[i].push_back(channels[i]);
-    }
-    collector_.forget();
+      config_type_(layout.config_type),
+      wanted_(std::move(wanted)) {
+  index_.states.resize(layout.states.size());
+  const auto reader = open_();
+  FrameCollector collector(layout, *reader, labels);
+  if (const auto files = files_of(path_); !how.empty() && bytes_of(files) >= least_bytes_indexed) {
+    how_ = how;
+    state_ = state_of_contents(path_, files);
   }
-  schema_ = collector_.schema();
-  reader_.reset();
+  const PreparedFile file = prepared("index");
+  if (!take_index(file, layout, collector)) {
+    const PreparedFile::Turn turn(file);
+    if (!take_index(file, layout, collector)) {  // which another may have made by now
+      const auto last = read_all(collector);
+      schema_ = collector.schema();
+      index_.common = collector.common();
+      if (file.keeps() && !write_index(file, index_)) {
+        notes_.push_back(
+            text(path_, ": what is known of its ", size(),
+                 " samples cannot be kept beside it or in the cache folder, and is read again each time"));
+      }
+    }
+  }
+  collector_ = std::move(collector);
+}
+
+PreparedFile StreamedFrames::prepared(const std::string& what) const {
+  return how_.empty() ? PreparedFile()
+                      : PreparedFile::beside(path_, how_ + what,
+                                             text("weyl ", version(), "\n", how_, what, "\n", state_));
+}
+
+/// Whether the index is there.
+bool StreamedFrames::take_index(const PreparedFile& file, const FrameLayout& layout,
+                                FrameCollector& collector) {
+  std::string fault;
+  if (const auto found = file.open(&fault)) {
+    try {
+      std::vector<int64_t> channels;
+      for (const FrameState& state : layout.states) {
+        channels.push_back(state.channels());
+      }
+      FrameIndex index = read_index(*found, channels);
+      schema_ = collector.know(index.common);
+      index_ = std::move(index);
+      notes_.clear();
+      return true;
+    } catch (const DataError& error) {
+      fault = error.what();
+    }
+  }
+  notes_.clear();
+  if (!fault.empty()) {
+    notes_.push_back(fault + "; all samples are read again, and it is made anew");
+  }
+  return false;
+}
+
+/// Reads every frame, in parts that are put together in their order. Returns the last reading, which the collector names in
+/// messages.
+std::unique_ptr<StreamedFrames::Reading> StreamedFrames::read_all(FrameCollector& collector) {
+  struct Part {
+    FrameIndex index;
+    std::unique_ptr<Reading> read;  // null: it is not known what its frames have in common
+  };
+  const std::vector<FramePlace> cuts = open_()->cuts();
+  const auto count = std::ssize(cuts) + 1;
+  std::vector<Part> parts(static_cast<size_t>(count));
+  const auto read = [&](int64_t i) {
+    Part& part = parts[static_cast<size_t>(i)];
+    part.index = {};
+    part.index.states.resize(index_.states.size());
+    auto reading = begin(collector);
+    if (i > 0) {
+      reading->reader->go_to(cuts[static_cast<size_t>(i) - 1]);
+    }
+    add(*reading, part.index, i + 1 < count ? std::optional(cuts[static_cast<size_t>(i)]) : std::nullopt);
+    part.read = std::move(reading);
+  };
+  if (count > 1) {
+    std::atomic<bool> failed = false;
+    run_samples(count, at::get_num_threads(), {}, [&](int64_t i, const std::atomic<bool>& /*stopped*/) {
+      try {
+        if (!failed) {
+          read(i);
+        }
+      } catch (const std::exception&) {
+        failed = true;  // and found again below, if it comes first
+      }
+    });
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    Part& part = parts[static_cast<size_t>(i)];
+    if (part.read == nullptr || !collector.follow(part.read->collector)) {
+      read(i);  // by a collector that knows the frames before
+      collector = std::move(part.read->collector);
+    }
+    const auto before = size();
+    index_.sizes.insert(index_.sizes.end(), part.index.sizes.begin(), part.index.sizes.end());
+    index_.places.insert(index_.places.end(), part.index.places.begin(), part.index.places.end());
+    for (size_t s = 0; s < index_.states.size(); ++s) {
+      index_.states[s].insert(index_.states[s].end(), part.index.states[s].begin(),
+                              part.index.states[s].end());
+    }
+    for (const int64_t sample : part.index.isolated) {
+      index_.isolated.push_back(before + sample);
+    }
+    if (i + 1 < count) {
+      part = {};
+    }
+  }
+  collector.follow(*parts.back().read->reader);
+  return std::move(parts.back().read);
+}
+
+/// A reading from the first frame on.
+std::unique_ptr<StreamedFrames::Reading> StreamedFrames::begin(const FrameCollector& collector) const {
+  auto reading = std::make_unique<Reading>(Reading{open_(), collector});
+  reading->collector.follow(*reading->reader);
+  return reading;
+}
+
+/// Reads up to a place.
+void StreamedFrames::add(Reading& r, FrameIndex& to, const std::optional<FramePlace>& end) const {
+  std::optional<FramePlace> place = r.reader->place();
+  while (r.reader->next(r.frame)) {
+    const std::optional<FramePlace> behind = place ? r.reader->place() : std::nullopt;
+    if (end && behind && std::pair(behind->at, behind->beside) > std::pair(end->at, end->beside)) {
+      return;  // it is of the next part
+    }
+    if (!wanted_ || wanted_(r.frame)) {
+      r.collector.add(r.frame);
+      if (is_isolated_atom(r.frame, config_type_)) {
+        to.isolated.push_back(std::ssize(to.sizes));
+      }
+      to.sizes.push_back(static_cast<uint32_t>(r.frame.size()));
+      if (place) {
+        to.places.push_back(*place);
+      }
+      const std::vector<uint16_t> channels = r.collector.states_of_last();
+      for (size_t i = 0; i < to.states.size(); ++i) {
+        to.states[i].push_back(channels[i]);
+      }
+      r.collector.forget();
+    }
+    place = behind;
+  }
 }
 
 /// Reads on to the next sample; false at the end.
-bool StreamedFrames::next() const {
-  while (reader_->next(frame_)) {
-    if (!wanted_ || wanted_(frame_)) {
+bool StreamedFrames::next(Reading& r) const {
+  while (r.reader->next(r.frame)) {
+    if (!wanted_ || wanted_(r.frame)) {
       return true;
     }
   }
@@ -74,62 +228,75 @@ bool StreamedFrames::next() const {
 }
 
 /// Sees to it that the sample is one of those that `next` comes to.
-void StreamedFrames::go_to(int64_t sample) const {
-  if (reader_ == nullptr || (at_ > sample && places_.empty())) {
-    reader_ = open_();
-    collector_.follow(*reader_);
-    at_ = 0;
+void StreamedFrames::go_to(Reading& r, int64_t sample) const {
+  if (r.at > sample && index_.places.empty()) {
+    r.reader = open_();
+    r.collector.follow(*r.reader);
+    r.at = 0;
   }
-  if (at_ != sample && !places_.empty()) {
-    reader_->go_to(places_[static_cast<size_t>(sample)]);
-    at_ = sample;
+  if (r.at != sample && !index_.places.empty()) {
+    r.reader->go_to(index_.places[static_cast<size_t>(sample)]);
+    r.at = sample;
   }
 }
 
 int64_t StreamedFrames::tokens(int64_t index) const {
   require(index >= 0 && index < size(), "data set: sample ", index, " is not one of 0 .. ", size() - 1);
-  return sizes_[static_cast<size_t>(index)];
+  return index_.sizes[static_cast<size_t>(index)];
+}
+
+/// A reading that no thread uses, of a reader that can only go on the one that is nearest before `first`.
+std::unique_ptr<StreamedFrames::Reading> StreamedFrames::lend(int64_t first) const {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!idle_.empty()) {
+      const auto ahead = [&](const std::unique_ptr<Reading>& r) { return r->at > first ? -1 : r->at; };
+      const auto best = index_.places.empty() ? std::ranges::max_element(idle_, {}, ahead) : idle_.end() - 1;
+      std::unique_ptr<Reading> reading = std::move(*best);
+      idle_.erase(best);
+      return reading;
+    }
+  }
+  return begin(*collector_);
 }
 
 Batch StreamedFrames::batch(std::span<const int64_t> indices) const {
-  const std::lock_guard lock(mutex_);
-  if (!places_.empty()) {
-    return one_by_one(indices);
-  }
+  std::unique_ptr<Reading> reading = lend(indices.empty() ? 0 : indices.front());
   std::vector<Batch> parts;
   for (size_t begin = 0; begin < indices.size() || parts.empty();) {
-    size_t end = std::min(begin + 1, indices.size());
+    size_t end = index_.places.empty() ? std::min(begin + 1, indices.size()) : indices.size();
     while (end < indices.size() && indices[end] > indices[end - 1]) {
       ++end;
     }
-    parts.push_back(one_by_one(indices.subspan(begin, end - begin)));
+    parts.push_back(one_by_one(*reading, indices.subspan(begin, end - begin)));
     begin = end;
   }
-  return parts.size() == 1 ? std::move(parts[0]) : concatenate(parts, schema_);
+  Batch batch = parts.size() == 1 ? std::move(parts[0]) : concatenate(parts, schema_);
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(std::move(reading));
+  return batch;
 }
 
-Batch StreamedFrames::one_by_one(std::span<const int64_t> indices) const {
-  collector_.forget();  // what an error left
+/// After an error the reading is of no more use.
+Batch StreamedFrames::one_by_one(Reading& r, std::span<const int64_t> indices) const {
   for (const int64_t index : indices) {
     const int64_t size = tokens(index);
     bool there = true;
     try {
-      go_to(index);
-      while (there && at_ <= index) {
-        there = next();
-        at_ += there ? 1 : 0;
+      go_to(r, index);
+      while (there && r.at <= index) {
+        there = next(r);
+        r.at += there ? 1 : 0;
       }
     } catch (const DataError&) {  // of what was read without one
       there = false;
     }
-    if (!there || frame_.size() != size) {
-      reader_.reset();
-      throw DataError(text(path_, ": must not change while it is read, but sample ", index + 1,
-                           " is another than it was"));
-    }
-    collector_.add(frame_);
+    require<DataError>(there && r.frame.size() == size, path_,
+                       ": must not change while it is read, but sample ", index + 1,
+                       " is another than it was");
+    r.collector.add(r.frame);
   }
-  return collector_.take_batch(schema_);
+  return r.collector.take_batch(schema_);
 }
 
 void keep_for_training(std::vector<std::vector<int64_t>>& parts, const std::vector<int64_t>& isolated) {
@@ -167,7 +334,7 @@ struct HeldFrames {
 
 /// All frames but those that `leave_out` names by their value `index`.
 HeldFrames read_all(const std::string& path, const FrameLayout& layout, FrameCollector::Labels labels,
-                    Keep keep, const std::set<int64_t>& leave_out = {}) {
+                    Keep keep, const std::set<int64_t>& leave_out = {}, const std::string& how = "") {
   std::function<bool(const AtomsFrame&)> wanted;
   if (!leave_out.empty()) {
     wanted = [leave_out](const AtomsFrame& frame) {
@@ -179,7 +346,7 @@ HeldFrames read_all(const std::string& path, const FrameLayout& layout, FrameCol
   if (keep == Keep::on_disk) {
     auto streamed = std::make_shared<StreamedFrames>(
         path, [path, elements = layout.elements] { return open_frames_of(path, elements); }, layout, labels,
-        wanted);
+        wanted, how);
     auto channels = streamed->take_states();
     auto isolated = streamed->isolated();
     return {std::move(streamed), std::move(channels), layout.states, std::move(isolated)};
@@ -445,6 +612,7 @@ Splits open_set(const MoleculesDataOptions& options, Keep keep) {
   require_there(options.path);
   const FrameLayout layout = layout_of(options);
   constexpr auto needed = FrameCollector::Labels::needed;
+  const std::string how = options.stream ? how_read(options) : "";
   bool in_files = false;
   for (const char* name : {"train", "valid", "test"}) {
     in_files = in_files || (fs::is_directory(options.path) && !frames_of_split(options.path, name).empty());
@@ -455,7 +623,7 @@ Splits open_set(const MoleculesDataOptions& options, Keep keep) {
   Splits splits;
   if (!in_files) {
     const Keep where = keep_of(options, keep, options.path);
-    splits = split(read_all(options.path, layout, needed, where), options, layout.option);
+    splits = split(read_all(options.path, layout, needed, where, {}, how), options, layout.option);
     require_effect(options, splits);
     return splits;
   }
@@ -465,7 +633,7 @@ Splits open_set(const MoleculesDataOptions& options, Keep keep) {
     if (file.empty()) {
       return nullptr;
     }
-    const HeldFrames all = read_all(file, layout, needed, keep_of(options, keep, file));
+    const HeldFrames all = read_all(file, layout, needed, keep_of(options, keep, file), {}, how);
     const int64_t size = all.data->size();
     require<DataError>(asked <= size, file, ": ", layout.option, ".", name, " must be at most ", size,
                        ", the frames there are (0: all), got ", asked);

@@ -3,11 +3,15 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "weyl/carriers/dataset.h"
+#include "weyl/config/toml.h"
+#include "weyl/core/check.h"
 #include "weyl/data/atoms/frame_collector.h"
+#include "weyl/data/atoms/frame_index.h"
 #include "weyl/data/atoms/options.h"
 
 namespace weyl {
@@ -17,43 +21,81 @@ namespace weyl {
 /// any frame (FrameReader::place), a batch reads its own samples alone, in whatever order. Elsewhere batches in the
 /// order of the samples cost one further reading in all, and one that goes back begins the file again. Of each sample
 /// twenty bytes are kept. Batches and schema are those of the same frames in memory (open_frames_file), to the bit.
+///
+/// Several threads may ask for batches, each of which then reads by a reader of its own. What the first reading finds may be
+/// kept in an index (frame_index.h, PreparedFile::beside), of files of `least_bytes_indexed` together; it stands for that reading
+/// as long as the files are what they were. Where the reader knows where to begin (FrameReader::cuts), the first reading is done by
+/// as many threads as LibTorch has.
 class StreamedFrames : public Dataset {
  public:
   /// Opens the frames anew, from the first on.
   using Open = std::function<std::unique_ptr<FrameReader>()>;
-  /// `path` is for messages. `wanted` says which frames are samples; null: all. DataError as FrameCollector and the reader.
+  static constexpr uint64_t least_bytes_indexed = uint64_t{1} << 20;
+  /// `path` is where the files are. `wanted` says which frames are samples; null: all. `how` is all that samples depend on beside
+  /// the files, by which an index is known; empty: none is looked for or kept. DataError as FrameCollector and the reader.
   StreamedFrames(std::string path, Open open, const FrameLayout& layout, FrameCollector::Labels labels,
-                 std::function<bool(const AtomsFrame&)> wanted = nullptr);
-  int64_t size() const override { return static_cast<int64_t>(sizes_.size()); }
+                 std::function<bool(const AtomsFrame&)> wanted = nullptr, const std::string& how = "");
+  int64_t size() const override { return std::ssize(index_.sizes); }
   const Schema& schema() const override { return schema_; }
   int64_t tokens(int64_t index) const override;
   /// The channels of each state of the layout (frame_state.h), one for each sample, which it then no longer keeps.
-  std::vector<std::vector<uint16_t>> take_states() { return std::move(states_); }
+  std::vector<std::vector<uint16_t>> take_states() { return std::move(index_.states); }
   /// The samples that are isolated atoms (is_isolated_atom), ascending.
-  const std::vector<int64_t>& isolated() const { return isolated_; }
+  const std::vector<int64_t>& isolated() const { return index_.isolated; }
   /// DataError: the file has changed since it was opened.
   Batch batch(std::span<const int64_t> indices) const override;
+  bool streams() const override { return true; }
+  PreparedFile prepared(const std::string& what) const override;
+  std::vector<std::string> notes() const override { return notes_; }
 
  private:
-  bool next() const;
-  void go_to(int64_t sample) const;
-  Batch one_by_one(std::span<const int64_t> indices) const;
+  /// A reader with what it reads into.
+  struct Reading {
+    std::unique_ptr<FrameReader> reader;
+    FrameCollector collector;
+    int64_t at = 0;  // the sample that is read next
+    AtomsFrame frame{};
+  };
+  std::unique_ptr<Reading> begin(const FrameCollector& collector) const;
+  std::unique_ptr<Reading> lend(int64_t first) const;
+  bool take_index(const PreparedFile& file, const FrameLayout& layout, FrameCollector& collector);
+  std::unique_ptr<Reading> read_all(FrameCollector& collector);
+  void add(Reading& reading, FrameIndex& to, const std::optional<FramePlace>& end) const;
+  bool next(Reading& reading) const;
+  void go_to(Reading& reading, int64_t sample) const;
+  Batch one_by_one(Reading& reading, std::span<const int64_t> indices) const;
 
   std::string path_;
   Open open_;
+  std::string config_type_;
   std::function<bool(const AtomsFrame&)> wanted_;
-  std::vector<uint32_t> sizes_;
-  std::vector<FramePlace> places_;  // empty: of a reader that cannot go to them
-  std::vector<std::vector<uint16_t>> states_;
-  std::vector<int64_t> isolated_;
+  std::string how_, state_;  // that what is kept depends on; empty: nothing is kept
+  FrameIndex index_;
   Schema schema_;
-  // The place in the file; several threads may ask.
-  mutable std::mutex mutex_;
-  mutable std::unique_ptr<FrameReader> reader_;
-  mutable int64_t at_ = 0;  // the sample that is read next
-  mutable AtomsFrame frame_;
-  mutable FrameCollector collector_;
+  std::vector<std::string> notes_;
+  std::optional<FrameCollector> collector_;  // that knows what frames have in common, and holds none
+  mutable std::mutex mutex_;                 // of the readings that no thread uses
+  mutable std::vector<std::unique_ptr<Reading>> idle_;
 };
+
+/// All that the frames of a set depend on beside its files, for an index: its options without those of its splits.
+template <class Options>
+std::string how_read(Options o) {
+  o.path.clear();
+  o.train = o.valid = o.test = 0;
+  if constexpr (requires { o.fractions; }) {
+    o.fractions = Options().fractions;
+    o.seed = Options().seed;
+    o.order = Options().order;
+  }
+  if constexpr (requires { o.split; }) {
+    o.split = Options().split;
+  }
+  if constexpr (requires { o.mixture; }) {
+    o.mixture = Options().mixture;
+  }
+  return text(Options::name_in_config, "\n", write_toml([&](Fields& f) { fields(f, o); }));
+}
 
 /// The file or folder of frames in a folder whose name without endings is `split`; empty: none. DataError:
 /// two.

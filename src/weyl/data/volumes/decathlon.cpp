@@ -85,7 +85,7 @@ PreparedFile Reading::kept(const VolumeCase& files) const {
   for (const int64_t number : o.labels) {
     how += text(" ", number);
   }
-  return {o.prepared, files, how};
+  return prepared_volume(o.prepared, files, how);
 }
 
 /// How far apart two volumes of one size are: the largest distance of a corner, in voxels of the first. Each may have a
@@ -239,7 +239,7 @@ Volume made_ready(const PlacedCase& c, const Reading& reading) {
 /// The same, once where a folder keeps it.
 Volume prepare(const PlacedCase& c, const Reading& reading) {
   const PreparedFile file = reading.kept(c.files);
-  if (auto kept = file.load()) {
+  if (auto kept = load_volume(file)) {
     const auto cells = kept->image.sizes().slice(1);
     if (kept->image.size(0) == reading.options.modalities && cells == at::IntArrayRef(c.lattice.cells) &&
         kept->mask.defined() == !c.files.mask.empty()) {
@@ -247,7 +247,7 @@ Volume prepare(const PlacedCase& c, const Reading& reading) {
     }
   }
   const Volume volume = made_ready(c, reading);
-  file.save(volume, c.box);
+  save_volume(file, volume, c.box);
   return volume;
 }
 
@@ -491,7 +491,7 @@ std::shared_ptr<const Reading> reading_of(const DecathlonDataOptions& o,
 
 /// The box of a case: as it was kept, else by a look at all of its voxels.
 void find_box(PlacedCase& c, const Reading& reading) {
-  const auto kept = reading.kept(c.files).load_box();
+  const auto kept = load_box(reading.kept(c.files));
   bool fits = kept.has_value();
   for (size_t d = 0; fits && d < 3; ++d) {
     fits = kept->begin[d] >= 0 && kept->kept[d] > 0 && kept->begin[d] <= c.cells[d] - kept->kept[d];
@@ -501,7 +501,7 @@ void find_box(PlacedCase& c, const Reading& reading) {
     place(c, reading.options);
   } else {
     trim(c, image_of(c, reading), reading.options);
-    reading.kept(c.files).save({}, c.box);
+    save_volume(reading.kept(c.files), {}, c.box);
   }
 }
 

@@ -17,14 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kKey = "prepared_volume";
-
-std::string state_of(const std::string& path) {
-  std::error_code error;
-  return text(fs::weakly_canonical(path, error).string(), " ", fs::file_size(path, error), " ",
-              fs::last_write_time(path, error).time_since_epoch().count(), "\n");
-}
-
 VolumeBox box_of(std::span<const std::byte> bytes) {
   VolumeBox box;
   require<DataError>(bytes.size() == sizeof(box), "a box must be six numbers");
@@ -35,18 +27,19 @@ VolumeBox box_of(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-PreparedFile::PreparedFile(const std::string& folder, const VolumeCase& files, const std::string& how)
-    : folder_(folder), key_(how + "\n") {
+PreparedFile prepared_volume(const std::string& folder, const VolumeCase& files, const std::string& how) {
   if (folder.empty()) {
-    return;
+    return {};
   }
+  std::string key = how + "\n";
   for (const std::string& file : files.channels) {
-    key_ += state_of(file);
+    key += state_of(file);
   }
-  key_ += files.mask.empty() ? "" : state_of(files.mask);
+  key += files.mask.empty() ? "" : state_of(files.mask);
   const std::string name = files.name.empty() ? fs::path(files.channels[0]).filename().string() : files.name;
-  path_ =
-      (fs::path(folder) / text(name, ".", checksum(std::as_bytes(std::span(key_))), ".safetensors")).string();
+  const auto path =
+      fs::path(folder) / text(name, ".", checksum(std::as_bytes(std::span(key))), ".safetensors");
+  return {path.string(), std::move(key)};
 }
 
 int64_t Volume::bytes() const {
@@ -78,17 +71,13 @@ void VolumeCache::keep(int64_t index, const Volume& volume) {
   }
 }
 
-std::optional<Volume> PreparedFile::load() const {
-  if (path_.empty() || !fs::exists(path_)) {
+std::optional<Volume> load_volume(const PreparedFile& kept) {
+  const auto file = kept.open();
+  if (file == nullptr) {
     return {};
   }
   try {
-    const SafetensorsFile file(path_);
-    const auto key = file.header().metadata.find(kKey);
-    if (key == file.header().metadata.end() || key->second != key_) {
-      return {};
-    }
-    NamedTensors tensors = load_tensors(file);
+    NamedTensors tensors = load_tensors(*file);
     Volume volume{tensors["image"], tensors["mask"]};
     const bool fits =
         volume.image.defined() && volume.image.dim() == 4 && volume.image.scalar_type() == at::kFloat &&
@@ -100,25 +89,19 @@ std::optional<Volume> PreparedFile::load() const {
   }
 }
 
-std::optional<VolumeBox> PreparedFile::load_box() const {
-  if (path_.empty() || !fs::exists(path_)) {
+std::optional<VolumeBox> load_box(const PreparedFile& kept) {
+  const auto file = kept.open();
+  if (file == nullptr) {
     return {};
   }
   try {
-    const SafetensorsFile file(path_);
-    const auto key = file.header().metadata.find(kKey);
-    return key != file.header().metadata.end() && key->second == key_
-               ? std::optional(box_of(file.bytes("box")))
-               : std::nullopt;
+    return box_of(file->bytes("box"));
   } catch (const DataError&) {
     return {};
   }
 }
 
-void PreparedFile::save(const Volume& volume, const VolumeBox& box) const {
-  if (path_.empty()) {
-    return;
-  }
+void save_volume(const PreparedFile& file, const Volume& volume, const VolumeBox& box) {
   Tensor numbers = at::empty({6}, at::kLong);
   std::ranges::copy(box.begin, numbers.mutable_data_ptr<int64_t>());
   std::ranges::copy(box.kept, numbers.mutable_data_ptr<int64_t>() + 3);
@@ -128,12 +111,10 @@ void PreparedFile::save(const Volume& volume, const VolumeBox& box) const {
       tensors[name] = tensor;
     }
   }
-  try {
-    make_folder(folder_);
-    save_tensors(path_, tensors, {{kKey, key_}});
-  } catch (const DataError&) {
-    // A full disk costs time, not the training: fault_of_prepared has told of folders that cannot be written at all.
-  }
+  // A full disk costs time, not the training: fault_of_prepared has told of folders that cannot be written at all.
+  file.save([&](const std::string& path, const PreparedFile::Metadata& metadata) {
+    save_tensors(path, tensors, metadata, Existing::replace_link);
+  });
 }
 
 std::string fault_of_prepared(const std::string& folder) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 
+#include "weyl/core/prepared_file.h"
 #include "weyl/core/segments.h"
 #include "weyl/data/volumes/volume_index.h"
 
@@ -40,23 +41,16 @@ class VolumeCache {
   std::map<int64_t, std::list<std::pair<int64_t, Volume>>::iterator> by_index_;
 };
 
-/// Where the prepared volume of a case is kept. What it was made from, files with their sizes and times and how they were
-/// prepared, is in its name and in the file itself: any other is not taken for it.
-class PreparedFile {
- public:
-  /// `folder` empty: nothing is kept. `how` says all that prepared values depend on beside the files.
-  PreparedFile(const std::string& folder, const VolumeCase& files, const std::string& how);
+/// Where the prepared volume of a case is kept, known by the files that it was made from, their sizes and times, and by
+/// `how`, which says all that prepared values depend on beside them. `folder` empty: nothing is kept.
+PreparedFile prepared_volume(const std::string& folder, const VolumeCase& files, const std::string& how);
 
-  /// Nothing: there is no such file, or it is broken or another's; whoever asks makes it anew.
-  std::optional<Volume> load() const;
-  std::optional<VolumeBox> load_box() const;
-  /// Writes it whole or not at all, making the folder; of a volume without an image the box alone, which is found by a
-  /// look at all voxels. Where that cannot be done nothing is kept: volumes are then prepared each time.
-  void save(const Volume& volume, const VolumeBox& box) const;
-
- private:
-  std::string folder_, path_, key_;
-};
+/// Nothing: there is no such file, or it is broken or another's; whoever asks makes it anew.
+std::optional<Volume> load_volume(const PreparedFile& file);
+std::optional<VolumeBox> load_box(const PreparedFile& file);
+/// Of a volume without an image the box alone is kept, which is found by a look at all voxels. Where that cannot be done nothing is
+/// kept: volumes are then prepared each time.
+void save_volume(const PreparedFile& file, const Volume& volume, const VolumeBox& box);
 
 /// Why nothing can be kept in a folder, which is made; empty: volumes can.
 std::string fault_of_prepared(const std::string& folder);

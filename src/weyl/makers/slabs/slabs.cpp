@@ -18,7 +18,7 @@
 namespace weyl {
 
 void fields(Fields& f, SlabsMakerOptions& o) {
-  f("train", o.train, "slabs for training; all are in memory until they are written", {0, 1e6});
+  f("train", o.train, "slabs for training", {0, 1e6});
   f("valid", o.valid, "slabs for validation, of other pairs of metal and adsorbate", {0, 1e6});
   f("test", o.test, "slabs for testing, of others again", {0, 1e6});
   f("seed", o.seed, "of the streams of random numbers", {0, 9.2e18});
@@ -219,15 +219,10 @@ AtomsFrame make_slab(const SlabsMakerOptions& options, std::string_view split, i
 }
 
 bool make_slabs(const SlabsMakerOptions& o, const std::string& folder, const JobHooks& hooks) {
-  return make_split_files(
+  return stream_split_files(
       "slabs", {o.train, o.valid, o.test}, folder, o.threads, hooks,
       [&](const char* split, int64_t index) { return make_slab(o, split, index); },
-      [](std::span<const AtomsFrame> made, const char* /*split*/, const std::string& path) {
-        ExtendedXyzWriter writer(path, Existing::keep);
-        std::ranges::for_each(made, [&](const AtomsFrame& frame) { writer.write(frame); });
-        writer.commit();
-      },
-      ".extxyz");
+      [](const std::string& path) { return ExtendedXyzWriter(path, Existing::keep); }, ".extxyz");
 }
 
 }  // namespace weyl

@@ -146,7 +146,7 @@ void Trainer::load(const Resumed& resumed) {
   }
   schedule_.load(state_.schedule);
   resumed_ = resumed.recipe.train;
-  if (const auto batches = static_cast<int64_t>(loader_.plan(state_.epoch).size()); state_.batch >= batches) {
+  if (const auto batches = loader_.plan(state_.epoch).size(); state_.batch >= batches) {
     require<DataError>(resumed.data_changed, resumed.file, ": metadata 'state': 'batch' must be below ",
                        batches, ", the batches of an epoch, got ", state_.batch);
     ++state_.epoch;
@@ -155,7 +155,7 @@ void Trainer::load(const Resumed& resumed) {
 }
 
 int64_t Trainer::steps_per_epoch() const {
-  const auto batches = static_cast<int64_t>(loader_.plan(0).size());
+  const auto batches = loader_.plan(0).size();
   return (batches + options_.accumulate - 1) / options_.accumulate;
 }
 
@@ -177,7 +177,7 @@ int64_t Trainer::tokens_until(int64_t epoch, int64_t batch) const {
     tokens += epoch * tokens_of(sample);
   }
   const auto plan = loader_.plan(epoch);
-  for (size_t b = 0; b < plan.size() && static_cast<int64_t>(b) < batch; ++b) {
+  for (int64_t b = 0; b < std::min(plan.size(), batch); ++b) {
     for (const int64_t sample : plan[b]) {
       tokens += tokens_of(sample);
     }
@@ -194,8 +194,9 @@ Elapsed Trainer::elapsed() const {
 // All ranks must have the same plan, and begin with the weights of the first.
 void Trainer::start_alike() {
   uint64_t plan = 0;  // of the first epoch's samples
-  for (const auto& batch : loader_.plan(state_.epoch)) {
-    plan = checksum_number(std::as_bytes(std::span(batch)), plan);
+  const EpochPlan first = loader_.plan(state_.epoch);
+  for (int64_t b = 0; b < first.size(); ++b) {
+    plan = checksum_number(std::as_bytes(std::span<const int64_t>(first[b])), plan);
   }
   const std::string own = text(data_.train->size(), " training samples, plan ", plan);
   const std::vector<std::string> all = ranks_->gather(own);
@@ -333,10 +334,9 @@ std::vector<int64_t> Trainer::samples_of_step() {
     plan_ = loader_.plan(state_.epoch);
     planned_epoch_ = state_.epoch;
   }
-  const auto& plan = plan_;
-  const auto batches = static_cast<int64_t>(plan.size());
-  for (auto b = state_.batch; b < std::min(state_.batch + options_.accumulate, batches); ++b) {
-    samples.insert(samples.end(), plan[static_cast<size_t>(b)].begin(), plan[static_cast<size_t>(b)].end());
+  for (auto b = state_.batch; b < std::min(state_.batch + options_.accumulate, plan_.size()); ++b) {
+    const std::vector<int64_t> batch = plan_[b];
+    samples.insert(samples.end(), batch.begin(), batch.end());
   }
   return samples;
 }

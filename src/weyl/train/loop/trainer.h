@@ -191,7 +191,7 @@ class Trainer {
   bool shares_norms_ = false;           // with ranks: the model has norms over the batch
   bool agreed_stop_ = false;            // with ranks: what all know since the last step
   double agreed_seconds_ = 0;
-  std::vector<std::vector<int64_t>> plan_;  // of an epoch, where a step has asked for it
+  EpochPlan plan_;  // of an epoch, where a step has asked for it
   int64_t planned_epoch_ = -1;
   std::optional<Average> average_;
   std::optional<BestMetric> best_;

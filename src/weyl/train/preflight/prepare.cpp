@@ -9,7 +9,10 @@
 #include <utility>
 
 #include "weyl/carriers/dataset_facts.h"
+#include "weyl/config/toml.h"
 #include "weyl/core/check.h"
+#include "weyl/core/input_file.h"
+#include "weyl/core/prepared_tensors.h"
 #include "weyl/core/random.h"
 #include "weyl/data/base/outliers.h"
 #include "weyl/data/open.h"
@@ -92,10 +95,33 @@ void freeze(Prepared& p) {
   }
 }
 
-// Fits a task. DataError: its own, with the label that spoils the statistics, if there is one.
-void fit(Task& task, const Dataset& train) {
+// All that the statistics of a task depend on beside the samples.
+std::string what_is_fitted(const TaskOptions& options) {
+  TaskOptions copy = options;
+  std::string what = "statistics of a task\n" + write_toml([&](Fields& f) { fields(f, copy); });
+  std::visit(
+      [&](const auto& o) {
+        if constexpr (requires { o.references; }) {
+          what += o.references.empty() ? "" : contents_of(o.references);
+        }
+      },
+      options.task);
+  return what;
+}
+
+// Fits a task, or loads the fit that was kept of the same samples. DataError: its own, with the label that spoils the
+// statistics, if there is one.
+void fit(Task& task, const TaskOptions& options, const Dataset& train) {
   try {
-    task.fit(train);
+    const auto fits = [&](const NamedTensors& kept) {
+      task.load(kept);
+      return !kept.empty();
+    };
+    const auto make = [&] {
+      task.fit(train);
+      return task.state();
+    };
+    kept_or_made(train.streams() ? train.prepared(what_is_fitted(options)) : PreparedFile(), fits, make);
   } catch (const UnreadableError&) {
     throw;
   } catch (const DataError& error) {
@@ -183,6 +209,13 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const Recipe
       request.data ? *request.data : open_splits(files.data, recipe.interface ? &*recipe.interface : nullptr);
   require<ConfigError>(p.data.train != nullptr && p.data.train->size() > 0,
                        "train: data must have training samples, got none");
+  for (const auto& [name, split] : named_splits(p.data)) {
+    for (const std::string& note : split != nullptr ? split->notes() : std::vector<std::string>()) {
+      if (std::ranges::find(p.notes, note) == p.notes.end()) {
+        p.notes.push_back(note);
+      }
+    }
+  }
   p.saved.task = make_task(files.task);
   p.labels = count_labels(*p.saved.task, *p.data.train);
   const bool measures_test = count_labels_of_others(p, recipe.train.best);
@@ -194,7 +227,7 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const Recipe
     p.saved.task->load(resumed->task);
     p.saved.interface = resumed->summary.interface;
   } else {
-    fit(*p.saved.task, *p.data.train);
+    fit(*p.saved.task, files.task, *p.data.train);
     p.saved.interface = p.saved.task->interface(p.data.train->schema());
     if (source) {
       p.saved.interface = interface_from(*source, p.saved.interface, from);
