@@ -223,6 +223,11 @@ TEST(PosesProgram, RefusesInOneLine) {
   }
 }
 
+double metric(const Json& result, const char* name) {
+  const Json* found = result.find("metrics")->find(name);
+  return found == nullptr ? -1 : found->find("value")->number_or(-1);
+}
+
 TEST(PosesProgram, FillsTheGapOfATrajectoryInItsPlace) {
   const std::string folder = scratch("pose-filled");
   std::string rows, there;
@@ -270,6 +275,36 @@ TEST(PosesProgram, FillsTheGapOfATrajectoryInItsPlace) {
   EXPECT_TRUE(std::ranges::includes(stamps, kept));
   EXPECT_TRUE(std::ranges::is_sorted(stamps));
   EXPECT_EQ(std::ranges::adjacent_find(stamps), stamps.end());
+  // A model that knows whole sequences leaves one as it is.
+  for (const std::string name : {"train", "valid", "test"}) {
+    std::filesystem::create_directories(folder + "/some");
+    ASSERT_EQ(weyl_program("data convert all.txt some/" + name +
+                               ".safetensors length=8 stride=2 hole=true whole=0.9 seed=2",
+                           folder)
+                  .code,
+              0);
+  }
+  const Outcome drafted = weyl_program("config new --data some --out some.toml", folder);
+  ASSERT_EQ(drafted.code, 0) << drafted.err;
+  EXPECT_NE(contents(folder + "/some.toml").find("whole = true"), std::string::npos);
+  const Outcome refused =
+      weyl_program("train some.toml task.completion.whole=false train.epochs=1 --out no", folder);
+  EXPECT_EQ(refused.code, 3);
+  EXPECT_NE(refused.err.find("task.completion.whole takes sequences"), std::string::npos) << refused.err;
+  const Outcome learned = weyl_program("train some.toml train.epochs=30 --out knows --json", folder);
+  ASSERT_EQ(learned.code, 0) << learned.err;
+  EXPECT_GT(metric(*Json::parse(learned.out, "stdout").find("test"), "missing_accuracy"), 0.8);
+  const Outcome left = weyl_program("predict knows seven.txt --out left.kitti", folder);
+  ASSERT_EQ(left.code, 0) << left.err;
+  EXPECT_NE(left.err.find("nothing is missing of 7 poses"), std::string::npos) << left.err;
+  EXPECT_EQ(SafetensorsFile([&] {
+              EXPECT_EQ(
+                  weyl_program("predict knows some/test.safetensors --out said.safetensors", folder).code, 0);
+              return folder + "/said.safetensors";
+            }())
+                .entry("missing")
+                .shape,
+            (std::vector<int64_t>{17, 1}));
   // Where there are no times TUM cannot be written, and where a file is it stays.
   EXPECT_EQ(weyl_program("predict run filled.kitti --out other.tum", folder).code, 2);
   EXPECT_EQ(weyl_program("predict run gaps/test.safetensors --out other.tum", folder).code, 2);
@@ -297,11 +332,6 @@ TEST(PosesProgram, ComparesTwoTrajectories) {
   std::ofstream(folder + "/twice.txt")
       << "1.0 1 0 0 0 0 0 1\n2.0 2 0 0 0 0 0 1\n2.0 3 1 0 0 0 0 1\n3.0 4 0 0 0 0 0 1\n";
   EXPECT_EQ(weyl_program("eval twice.txt --data twice.txt", folder).code, 0);
-}
-
-double metric(const Json& result, const char* name) {
-  const Json* found = result.find("metrics")->find(name);
-  return found == nullptr ? -1 : found->find("value")->number_or(-1);
 }
 
 /// A float64 tensor of a file.

@@ -93,6 +93,46 @@ TEST(PoseSequences, TheGapLiesOneStepFromBothFlanks) {
   }
 }
 
+// A share of the sequences lacks no inner element: as many tokens as the others, one step after another.
+TEST(PoseSequences, AShareIsWhole) {
+  for (const LieGroup group : {LieGroup::se2, LieGroup::aff3}) {
+    PoseSequencesMakerOptions o;
+    o.group = group;
+    o.whole = 0.3;
+    int64_t whole = 0;
+    for (int64_t i = 0; i < 300; ++i) {
+      const PoseSequence s = make_pose_sequence(o, "train", i);
+      const Tokens t = tokens_of(group, s);
+      ASSERT_EQ(t.count(), 7u);
+      const size_t flanks = t.flanks().size();
+      ASSERT_TRUE(flanks == 0 || flanks == 2);
+      whole += flanks == 0 ? 1 : 0;
+      // The powers of the step at which tokens stand, as the first of them sees them, in units of the nearest.
+      std::vector<double> at;
+      Vector least = relative(group, t[0], t[1]);
+      for (size_t a = 2; a < t.count(); ++a) {
+        const Vector w = relative(group, t[0], t[a]);
+        least = norm(w) < norm(least) ? w : least;
+      }
+      for (size_t a = 0; a < t.count(); ++a) {
+        const Vector w = relative(group, t[0], t[a]);
+        at.push_back(std::inner_product(w.begin(), w.end(), least.begin(), 0.0) /
+                     (norm(least) * norm(least)));
+      }
+      std::ranges::sort(at);
+      double widest = 0, narrowest = 10;
+      for (size_t a = 1; a < at.size(); ++a) {
+        widest = std::max(widest, at[a] - at[a - 1]);
+        narrowest = std::min(narrowest, at[a] - at[a - 1]);
+      }
+      EXPECT_NEAR(widest / narrowest, flanks == 0 ? 1 : 2, 1e-6) << name_of(group) << " " << i;
+    }
+    EXPECT_NEAR(static_cast<double>(whole) / 300, 0.3, 0.08);  // three standard deviations
+    o.whole = 1;
+    EXPECT_TRUE(tokens_of(group, make_pose_sequence(o, "train", 0)).flanks().empty());
+  }
+}
+
 TEST(PoseSequences, RotationsStayBelowTheBound) {
   for (const LieGroup group : {LieGroup::so2, LieGroup::se2, LieGroup::so3, LieGroup::se3}) {
     PoseSequencesMakerOptions o;

@@ -139,6 +139,116 @@ TEST(Completion, LossByHand) {
   }
 }
 
+CompletionOptions with_whole() {
+  CompletionOptions options;
+  options.whole = true;
+  return options;
+}
+
+/// Four sequences, of the second and the last of which nothing is missing. What stands as their missing pose must not matter.
+Batch some_whole(LieGroup group) {
+  Batch batch = sequences(group, 4);
+  for (const int64_t s : {1, 3}) {
+    batch.labels["flank"].narrow(0, 5 * s, 5).zero_();
+    batch.labels["element"][s] = batch.labels["element"][0];
+  }
+  return batch;
+}
+
+// "Nothing" is one more choice, of logit 0: by hand, with and without a gap.
+TEST(Completion, NothingMissingIsAChoiceOfTheLoss) {
+  for (const LieGroup group : {LieGroup::se2, LieGroup::aff3}) {
+    const Batch batch = some_whole(group);
+    const Tensor gap = at::arange(20, at::kDouble).unsqueeze(1).sin();
+    Says model(group, gap, at::zeros({20, degrees_of_freedom(group)}, at::kDouble));
+    double expected = 0;
+    const Tensor w = lie::from_orthonormal(right_corrections(batch), group);
+    for (int64_t s = 0; s < 4; ++s) {
+      const Tensor e = gap.narrow(0, 5 * s, 5).exp();
+      const double all = 1 + e.sum().item<double>();
+      if (s % 2 == 1) {
+        expected += std::log(all);
+      } else {
+        expected += std::log(all) - std::log((e[1] + e[2]).item<double>());
+        expected += (w[5 * s + 1].square().sum() + w[5 * s + 2].square().sum()).item<double>() / 2;
+      }
+    }
+    const Completion task(with_whole());
+    const double loss = task.step(model, batch).loss.item<double>();
+    EXPECT_NEAR(loss, expected / 4, 1e-12) << name_of(group);
+    Batch other = batch;  // what is left out at the end of a whole sequence is not asked for
+    other.labels["element"] = other.labels["element"].clone();
+    other.labels["element"][3] = other.labels["element"][2];
+    EXPECT_EQ(task.step(model, other).loss.item<double>(), loss);
+    other.labels["element"][0] = other.labels["element"][2];  // the control
+    EXPECT_NE(task.step(model, other).loss.item<double>(), loss);
+    Batch prepared = batch;
+    task.prepare(prepared, model.interface);
+    EXPECT_EQ(task.step(model, prepared).loss.item<double>(), loss);
+    EXPECT_THROW(Completion({}).step(model, batch), ShapeError);
+  }
+}
+
+// Finite derivatives, also where all sequences of a batch are whole and where logits are large.
+TEST(Completion, DerivativesWithWholeSequencesAreFinite) {
+  const Completion task(with_whole());
+  for (const double size : {1.0, 500.0}) {
+    for (const bool all : {false, true}) {
+      Batch batch = some_whole(LieGroup::se3);
+      if (all) {
+        batch.labels["flank"].zero_();
+      }
+      const Tensor gap = (size * at::arange(20, at::kDouble).unsqueeze(1).sin()).requires_grad_(),
+                   correction = at::zeros({20, 6}, at::kDouble).requires_grad_();
+      Says model(LieGroup::se3, gap, correction);
+      model.train(true);
+      const Tensor loss = task.step(model, batch).loss;
+      loss.backward();
+      EXPECT_TRUE(at::isfinite(loss).item<bool>() && at::isfinite(gap.grad()).all().item<bool>());
+      EXPECT_GT(gap.grad().abs().sum().item<double>(), 0.1);
+      EXPECT_TRUE(!correction.grad().defined() || at::isfinite(correction.grad()).all().item<bool>());
+      EXPECT_EQ(correction.grad().defined() && correction.grad().abs().sum().item<double>() > 0, !all);
+    }
+  }
+}
+
+// Of four sequences the model is right about three, and what it says of the whole ones is no pose error.
+TEST(Completion, SaysThatNothingIsMissing) {
+  const Completion task(with_whole());
+  const Batch batch = some_whole(LieGroup::se2);
+  Tensor gap = at::full({20, 1}, -40.0, at::kDouble);
+  gap[1] = gap[12] = 3;  // beside the gaps of the first and the third
+  gap[15] = 0.5;         // of the last, which is whole
+  Says model(LieGroup::se2, gap, right_corrections(batch));
+  const Named said = task.predict(model, batch);
+  EXPECT_TRUE(at::allclose(said.at("missing").flatten(),
+                           at::tensor({3.0, -40 + std::log(5.0), 3.0, 0.5}, at::kDouble)));
+  EXPECT_TRUE(find_quantity(task.predictions(model.interface), "missing") != nullptr);
+  EXPECT_FALSE(find_quantity(Completion({}).predictions(model.interface), "missing") != nullptr);
+  EXPECT_FALSE(Completion({}).predict(model, batch).contains("missing"));
+  const Metrics found = metrics_of(task, model, batch);
+  EXPECT_EQ(found.at("missing_accuracy").value, 0.75);
+  EXPECT_EQ(found.at("flanking_accuracy").value, 1);
+  EXPECT_LT(found.at("pose_error").value, 1e-24);
+  EXPECT_THROW(metrics_of(Completion({}), model, batch), DataError);
+  EXPECT_EQ(Completion({}).meter(model.interface)->names({}).size() + 1,
+            task.meter(model.interface)->names({}).size());
+
+  const InMemory set(batch, schema(LieGroup::se2));
+  for (const auto& [name, metrics] : task.baselines(set)) {
+    EXPECT_EQ(metrics.at("missing_accuracy").value, 0.5) << name;  // always missing
+  }
+  Completion fitted(with_whole());
+  fitted.fit(set);
+  Batch one = batch;
+  one.labels["flank"] = at::zeros_like(batch.labels.at("flank"));
+  const InMemory whole(one, schema(LieGroup::se2)),
+      lacking(sequences(LieGroup::se2, 4), schema(LieGroup::se2));
+  EXPECT_NE(message_of<DataError>([&] { fitted.fit(whole); }).find("got 0 with one of 4"), std::string::npos);
+  EXPECT_NE(message_of<DataError>([&] { fitted.fit(lacking); }).find("got 4 with one of 4"),
+            std::string::npos);
+}
+
 TEST(Completion, MetricsOfWrongAnswers) {
   const Completion task({});
   const Batch batch = sequences(LieGroup::se2, 4);
@@ -219,6 +329,8 @@ TEST(Completion, SeenFromTheFlankMovesWithNothing) {
     const Tensor again = seen_from_flank(moved, flank, at::matmul(motion, missing));
     EXPECT_LT((again - seen).abs().max().item<double>(), 1e-9);
     EXPECT_GT((at::matmul(motion, missing) - missing).abs().max().item<double>(), 1e-2);
+    const Tensor of_some = seen_from_flank(poses, some_whole(group).labels.at("flank"), missing);
+    EXPECT_TRUE(at::equal(of_some, at::stack({seen[0], seen[2]})));
   }
 }
 

@@ -223,6 +223,13 @@ TEST(EffectsOfTasks, Completion) {
     return build({o}, interface);
   };
   expect_all_to_act("completion", CompletionOptions{}, data, net);
+  Batch some = data->all();
+  some.labels["flank"] = some.labels["flank"].clone();
+  some.labels["flank"].narrow(0, tokens, tokens).zero_();
+  CompletionOptions whole;
+  whole.whole = true;
+  expect_all_to_act("completion with whole sequences", whole,
+                    std::make_shared<InMemory>(std::move(some), declared_schema(set)), net);
 }
 
 TEST(EffectsOfTasks, PoseCorrection) {

@@ -130,20 +130,27 @@ Tensor poses_of_plane(int64_t n) {
 }
 
 Case completion() {
-  Case c{.task = "completion",
-         .make = [] { return Completion({}).meter({}); },
-         .exact = {"pose_error", "pose_error_median", "flanking_accuracy", "outside_chart"}};
+  Case c{
+      .task = "completion",
+      .make =
+          [] {
+            CompletionOptions options;
+            options.whole = true;
+            return Completion(options).meter({});
+          },
+      .exact = {"pose_error", "pose_error_median", "flanking_accuracy", "outside_chart", "missing_accuracy"}};
   for (int64_t i = 0; i < kParts; ++i) {
     const int64_t n = 1 + i % 4;
     Poses poses{LieGroup::aff2, poses_of_plane(4 * n), {}, Segments::of_sizes(std::vector<int64_t>(n, 4))};
     const Tensor flank = at::tensor(std::vector<int64_t>{0, 1, 1, 0}, at::kLong).unsqueeze(1).repeat({n, 1});
+    flank.narrow(0, 4 * (n - 1), n > 1 ? 4 : 0).zero_();  // the last of several is whole
     const Tensor said = poses_of_plane(n);
     Tensor element = poses_of_plane(n);
     if (i % 2 == 0) {  // half a turn away: outside the chart
       element[0].copy_(at::matmul(said[0], at::diag(at::tensor({-1.0, -1.0, 1.0}, at::kDouble))));
     }
     c.parts.push_back({{poses, {{"element", element}, {"flank", flank}}},
-                       {{"element", said}, {"gap", random({4 * n, 1})}}});
+                       {{"element", said}, {"gap", random({4 * n, 1})}, {"missing", random({n, 1})}}});
   }
   return c;
 }

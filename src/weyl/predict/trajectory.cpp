@@ -154,6 +154,7 @@ FilledTrajectory predict_trajectory(const Predictor& predictor, const std::share
                      ": must have at least 2 poses, between which one is missing, got ", found.size());
   FilledTrajectory filled;
   Tensor element;
+  bool done = false, missing = true;
   predictor.each(
       data, path,
       [&](const Batch& batch) {
@@ -162,16 +163,25 @@ FilledTrajectory predict_trajectory(const Predictor& predictor, const std::share
         require(element.numel() == 16 && at::isfinite(element).all().item<bool>(),
                 "the missing pose must be finite, got NaN");
         filled.place = place_of(predictions.at("gap"));
+        const auto odds = predictions.find("missing");
+        missing = odds == predictions.end() || odds->second.item<double>() > 0;
+        done = true;
       },
       calls);
-  if (filled.place < 0) {
+  if (!done) {
+    filled.stopped = true;
     return filled;
   }
-  const auto* g = element.const_data_ptr<double>();
-  const auto k = filled.place;
-  found.matrices.insert(found.matrices.begin() + 16 * k, g, g + 16);
-  if (tum) {
-    found.stamps.insert(found.stamps.begin() + k, stamp_between(found.stamps[k - 1], found.stamps[k], path));
+  if (missing) {
+    const auto* g = element.const_data_ptr<double>();
+    const auto k = filled.place;
+    found.matrices.insert(found.matrices.begin() + 16 * k, g, g + 16);
+    if (tum) {
+      found.stamps.insert(found.stamps.begin() + k,
+                          stamp_between(found.stamps[k - 1], found.stamps[k], path));
+    }
+  } else {
+    filled.place = -1;
   }
   write_trajectory(found, out, existing);
   filled.poses = found.size();

@@ -11,8 +11,9 @@ namespace weyl {
 
 /// What predict_trajectory wrote.
 struct FilledTrajectory {
-  int64_t poses = 0;   // including the one that was missing
-  int64_t place = -1;  // its index among them; -1: stopped, nothing is written
+  int64_t poses = 0;     // including the one that was missing
+  int64_t place = -1;    // its index among them; -1: nothing is missing, by a model that can say so
+  bool stopped = false;  // nothing is written
 };
 
 /// Fills the gap of a trajectory of text (data/poses/pose_file.h) with a model of the task completion. The missing pose
@@ -20,7 +21,7 @@ struct FilledTrajectory {
 /// say whether a pose is next to the gap. Pairs that are not consecutive do not count. `data` must have been read with the
 /// same `repeated`.
 ///
-/// The whole trajectory is written with the new pose, as TUM or KITTI by the ending of `out`. All timestamps of the
+/// The whole trajectory is written with the new pose (without, where nothing is missing), as TUM or KITTI by the ending of `out`. All timestamps of the
 /// input are kept; the new pose's is the middle of its neighbours'.
 ///
 /// ConfigError: the model has other predictions, or a group other than se3; `out` has another ending; TUM is asked for

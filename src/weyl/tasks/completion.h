@@ -18,6 +18,14 @@ namespace weyl {
 ///             the sequence; flanking_accuracy, how often b is in F; outside_chart, how often E had to be
 ///             |prediction^-1 g - 1|_F^2 because the logarithm is not defined there
 ///
+/// With `whole` F may be empty: nothing is missing, and `element` is not read. "Nothing" is one more choice of the softmax, of
+/// logit 0, so that gap says by itself what it says only in comparison without it: with S = sum_i exp(gap_i)
+///
+///   loss      log(1 + S) - log sum_{i in F} exp(gap_i), without a gap log(1 + S) and no pose error
+///   predicts  also `missing` (B, 1) float64, log S: the logarithm of the odds that an element is missing, which it is
+///             said to be above 0. `element` is what is missing if something is
+///   metrics   also missing_accuracy, how often that is right; the others are of sequences with a gap
+///
 /// |.|^2 sums the squares of physical coordinates: angles in radians, scales as exponents, translations in
 /// the unit of the data. In the loss of corrections too the Frobenius norm takes over outside the chart.
 class Completion : public Task {
@@ -29,21 +37,23 @@ class Completion : public Task {
   Interface interface(const Schema& data) const override;  // ConfigError unless poses
   std::vector<Quantity> predictions(const Interface& model) const override;
 
-  void fit(const Dataset&) override {}
+  /// DataError with `whole`: every sequence lacks an element, or none.
+  void fit(const Dataset& train) override;
   NamedTensors state() const override { return {}; }
   void load(const NamedTensors&) override {}
 
   /// Adds the rows of F as a label (M) int64, by which a step on a device need not ask for them.
   void prepare(Batch& batch, const Interface& model) const override;
   /// While the model trains it makes no predictions: nobody reads them, and they would cost a tenth of a
-  /// step. ShapeError for a graph without a token of flank 1, or without tokens at all.
+  /// step. ShapeError for a graph without tokens, and unless `whole` for one without a token of flank 1.
   std::vector<Tensor> loss_weights(const Batch& batch, const Interface& model) const override;
   Step step(Model& model, const Batch& batch, const LossShares& shares = {}) const override;
   Named predict(Model& model, const Batch& batch) const override;
 
   std::unique_ptr<Meter> meter(const Interface& model) const override;
   std::string headline() const override { return "pose_error"; }
-  /// "flanking token": the pose of a token beside the gap, told which they are; "random token": of any token.
+  /// "flanking token": the pose of a token beside the gap, told which they are; "random token": of any token. Both say that
+  /// an element is missing.
   std::vector<std::pair<std::string, Metrics>> baselines(const Dataset& data) const override;
 
  private:
@@ -55,7 +65,7 @@ class Completion : public Task {
 std::vector<int64_t> largest_rows(const Tensor& values, const Segments& graphs);
 
 /// g_f^-1 g, matrices (B, m, m) in float64 on the CPU: elements g of graphs as seen from the first token f of each of which
-/// `flank` (N, 1) is 1. ShapeError for a graph without one.
+/// `flank` (N, 1) is 1. Graphs without one are left out.
 Tensor seen_from_flank(const Poses& poses, const Tensor& flank, const Tensor& elements);
 
 /// |log(a^-1 b)|^2 in physical coordinates, matrices (B, m, m), in float64 on the CPU; the margin of the

@@ -13,6 +13,9 @@ void fields(Fields& f, CompletionOptions& o) {
   f("answer", o.answer,
     "what a model gives: a correction, learned by the logarithm of what it leaves, or the element itself, learned by the Frobenius "
     "norm, which no chart bounds (the lie system's `factor` says how it is made)");
+  f("whole", o.whole,
+    "of some sequences, those without a token of flank 1, nothing is missing, and the model learns to say so: `missing`, the "
+    "logarithm of the odds that an element is");
   f("gap_weight", o.gap_weight, "of the part of the loss that asks which tokens stand beside the gap",
     {0, 1e6});
   f("pose_weight", o.pose_weight, "of the part of the loss that asks what stands in it", {0, 1e6});

@@ -38,6 +38,7 @@ constexpr auto names_of(CompletionAnswer) {
 struct CompletionOptions {
   static constexpr const char* name_in_config = "completion";
   CompletionAnswer answer = CompletionAnswer::correction;
+  bool whole = false;                      // of some sequences nothing is missing
   double gap_weight = 1, pose_weight = 1;  // of the two parts of the loss
 };
 void fields(Fields& f, CompletionOptions& o);

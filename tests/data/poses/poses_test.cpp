@@ -309,6 +309,19 @@ TEST(PoseFiles, AHoleIsTheElementAndItsNeighboursAreTheFlanks) {
   EXPECT_EQ(open_pose_file(trajectory, {.hole = true})->tokens(0), 11);  // of the whole
   EXPECT_EQ(message_of<ConfigError>([&] { open_pose_file(trajectory, {.length = 3, .hole = true}); }),
             trajectory + ": hole needs samples of at least 4 poses, got 3");
+  // Of whole windows the last pose is left out.
+  PoseFileOptions all = options;
+  all.whole = 1;
+  const auto untaken = open_pose_file(trajectory, all);
+  EXPECT_EQ(untaken->tokens(0), 5);
+  EXPECT_EQ(untaken->all().labels.at("flank").sum().item<int64_t>(), 0);
+  for (int64_t s = 0; s < 3; ++s) {
+    EXPECT_TRUE(at::equal(untaken->all().labels.at("element")[s], poses[3 * s + 5]));
+  }
+  EXPECT_NE(message_of<ConfigError>([&] {
+              open_pose_file(trajectory, {.length = 6, .whole = 0.5});
+            }).find("whole goes with hole"),
+            std::string::npos);
   // As the data set of completion, from a folder.
   const Folder folder;
   convert(trajectory, folder / "train.safetensors", {"length=6", "stride=3", "hole=true"});

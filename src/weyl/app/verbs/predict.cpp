@@ -214,10 +214,11 @@ Predicted into_trajectory(const PredictCommand& command, const Overwrite& overwr
   const FilledTrajectory filled = predict_trajectory(
       predictor, data, sequences != nullptr ? sequences->repeated : RepeatedTimes::refuse, command.data,
       command.out, overwrite.at(command.out), calls_for<PredictorCalls>(progress, ranks));
-  const bool stopped = filled.place < 0;
-  return {
-      stopped ? 0 : 1, stopped, "trajectories",
-      stopped ? "" : text("; pose ", filled.place + 1, " of ", filled.poses, " is the one that was missing")};
+  return {filled.stopped ? 0 : 1, filled.stopped, "trajectories",
+          filled.stopped ? ""
+          : filled.place < 0
+              ? text("; nothing is missing of ", filled.poses, " poses")
+              : text("; pose ", filled.place + 1, " of ", filled.poses, " is the one that was missing")};
 }
 
 Predicted into_frames(const PredictCommand& command, const Overwrite& overwrite, FilePredictor& predictor,

@@ -16,13 +16,30 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Whether there are sequences of which nothing is missing: without a token of flank 1.
+bool holds_whole(const Dataset& train) {
+  for (int64_t s = 0; s < train.size(); ++s) {
+    if (!train.batch(std::vector{s}).labels.at("flank").eq(1).any().item<bool>()) {
+      return true;
+    }
+  }
+  return false;
+}
+
 FoundData completion(const PoseSequencesDataOptions& options) {
   FoundData found;
   found.family = FoundData::Family::poses;
   found.group = name_of(options.group);
-  count_samples(found, open_set(options), options.path);
+  const Splits splits = open_set(options);
+  count_samples(found, splits, options.path);
   found.tasks = {{"completion", "sequences with a missing pose"}};
-  found.write_task = [](ConfigDraft&, const std::string&, const std::string&) {};
+  found.write_task = [whole = holds_whole(*splits.train)](ConfigDraft& draft, const std::string& task,
+                                                          const std::string&) {
+    if (whole && task == "completion") {
+      draft.table("task.completion");
+      draft.set("whole", true, "of some sequences nothing is missing, and the model says so");
+    }
+  };
   return found;
 }
 

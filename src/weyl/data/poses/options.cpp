@@ -13,6 +13,9 @@ constexpr const char* words_of_group =
 constexpr const char* words_of_up = "the axis that the plane of se2 and so2 is across";
 constexpr const char* words_of_repeated =
     "what is done with a pose that has the time of the one before, as TUM's own ground truth has one";
+constexpr const char* words_of_whole =
+    "of samples with a hole: the share of which nothing is missing, their last pose is left out, so that they are as long as the others "
+    "(task.completion.whole learns them)";
 constexpr const char* words_of_noise =
     "standard deviation of noise on the translations of the poses that are given, in the unit of lengths";
 constexpr const char* words_of_angle_noise = "the same of their rotations, in radians";
@@ -36,6 +39,7 @@ void fields(Fields& f, PoseSequencesDataOptions& o) {
     {0, 1e9});
   f("fractions", o.fractions,
     "of a trajectory: its first part is for training, the next for validation, the last for testing", {0, 1});
+  f("whole", o.whole, words_of_whole, {0, 1});
   f("times", o.times,
     "a feature `time` of the poses, which says how unevenly they follow each other: seconds since the first of the sample "
     "(poses, where there are no times)");
@@ -51,6 +55,7 @@ void require_effects(const PoseSequencesDataOptions& o) {
       {"length", trajectory, of_folder},
       {"stride", trajectory, of_folder},
       {"fractions", trajectory, of_folder},
+      {"whole", trajectory, of_folder},
       {"up", trajectory && is_planar(o.group), trajectory ? "of poses in space" : of_folder},
       {"repeated", trajectory, of_folder},
       {"seed", trajectory, of_folder}};
@@ -106,6 +111,7 @@ void fields(Fields& f, PoseFileOptions& o) {
   f("hole", o.hole,
     "takes one inner pose out of each sample as the label `element`, marks its neighbours by the label "
     "`flank` and shuffles the tokens");
+  f("whole", o.whole, words_of_whole, {0, 1});
   f("ahead", o.ahead,
     "asks for the last poses of each sample, from those before: they stand where a constant velocity leads, their own are "
     "the label `pose`, and features `time` and `asked` say when they are and which",

@@ -18,7 +18,8 @@ struct Splits;
 
 /// Sequences of poses of one Lie group with one pose missing: a folder with train, valid and test, as made by `weyl
 /// data make pose_sequences`, or one trajectory of text (poses/pose_file.h), from which windows are cut. Labels:
-/// `element`, the missing pose, and `flank`, 1 on the two tokens beside it.
+/// `element`, the missing pose, and `flank`, 1 on the two tokens beside it. Of a sample without flank 1 nothing is missing,
+/// and `element` says nothing.
 struct PoseSequencesDataOptions {
   static constexpr const char* name_in_config = "pose_sequences";
   std::string path = "data/pose_sequences";
@@ -29,6 +30,7 @@ struct PoseSequencesDataOptions {
   int64_t length = 8;  // trajectory: poses of a window, including the missing one
   int64_t stride = 0;  // trajectory: poses from the start of one window to that of the next; 0: the length
   std::vector<double> fractions{0.8, 0.1, 0.1};    // stretches of the trajectory, one after the other
+  double whole = 0;                                // trajectory: share of samples of which nothing is missing
   bool times = false;                              // a feature `time`: seconds since the window's first pose
   Axis up = Axis::z;                               // trajectory, se2 and so2: the plane is across it
   RepeatedTimes repeated = RepeatedTimes::refuse;  // trajectory
@@ -81,6 +83,7 @@ struct PoseFileOptions {
   int64_t length = 0;                // tokens of a window; 0: the whole trajectory is one sample
   int64_t stride = 0;                // poses from the start of one window to that of the next; 0: the length
   bool hole = false;  // takes an inner pose out of each window as label (poses/pose_sequences.h)
+  double whole = 0;   // with a hole: share of the windows of which nothing is missing
   int64_t ahead = 0;  // the last poses of a window are asked for (poses/asked_poses.h)
   double noise = 0, angle_noise = 0;  // of the poses that are given, whose own are then asked for
   bool times = false;                 // with a hole: a feature `time`

@@ -31,6 +31,7 @@ Question question_of(const PoseFileOptions& o, const std::string& where) {
   const bool poses = o.ahead > 0 || o.noise > 0 || o.angle_noise > 0;
   require<ConfigError>(!(o.hole && poses), where,
                        ": hole asks for another pose than ahead and noise do; take one of them");
+  require<ConfigError>(o.hole || o.whole == 0, where, ": whole goes with hole, which asks what is missing");
   require<ConfigError>(o.hole || !o.times || (o.length == 0 && !poses), where,
                        ": times goes with hole, or with the whole trajectory as one sample; with ahead or "
                        "noise the poses have a time anyway");
@@ -80,7 +81,7 @@ Windows windows_of(int64_t first, int64_t last, const PoseFileOptions& o, const 
       continue;
     }
     Stream stream(static_cast<uint64_t>(o.seed), "pose_files gap", {static_cast<uint64_t>(start)});
-    const SequenceGap gap = draw_gap(length, stream);
+    const SequenceGap gap = draw_gap(length, stream, o.whole);
     for (const int64_t k : gap.tokens) {
       windows.rows.push_back(start + k);
     }
@@ -261,6 +262,9 @@ void convert_pose_file(const std::string& in, const std::string& out, const Pose
       {"converted_from", fs::path(in).filename().string()},
       {"source_format", std::string(pose_format_names[static_cast<int>(found.format)])},
       {"units", "lengths m, times s since the first pose"}};
+  if (options.whole > 0) {
+    metadata["whole"] = text(options.whole);
+  }
   if (options.hole || options.noise > 0 || options.angle_noise > 0) {
     metadata["seed"] = std::to_string(options.seed);
   }
@@ -298,6 +302,7 @@ Splits open_set(const PoseSequencesDataOptions& o) {
                             .cut = {.length = o.length,
                                     .stride = o.stride,
                                     .hole = true,
+                                    .whole = o.whole,
                                     .times = o.times,
                                     .group = o.group,
                                     .up = o.up,

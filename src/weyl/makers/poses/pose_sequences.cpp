@@ -160,6 +160,7 @@ void fields(Fields& f, PoseSequencesMakerOptions& o) {
   f("longest", o.longest, "lengths are uniform up to this one; 0: all are the same", {0, 10000});
   f("spread", o.spread, "standard deviation of the translation of the first element", {0, 1e6});
   f("step", o.step, "standard deviation of the translation of a step", {0, 1e6});
+  f("whole", o.whole, "share of the sequences of which nothing is missing", {0, 1});
   f("noise", o.noise, "standard deviation of the noise on each element, in orthonormal coordinates", {0, 1});
   f("noise_in", o.noise_in, "the one block of the algebra that the noise is in; not given: all");
   f("threads", o.threads, "threads that make sequences; 0: one per core", {0, 1024});
@@ -218,7 +219,7 @@ class SequenceDrawing {
         name_("pose_sequences " + std::string(split)) {
     Stream shape = stream("shape");
     elements_ = o_.length + (o_.longest > o_.length ? shape.below(o_.longest - o_.length + 1) : 0);
-    gap_ = draw_gap(elements_, shape);
+    gap_ = draw_gap(elements_, shape, o_.whole);
     bound_ = std::numbers::pi / static_cast<double>(elements_);
   }
 
@@ -386,6 +387,9 @@ void write_sequences(const PoseSequencesMakerOptions& o, std::span<const PoseSeq
       {"step", text(o.step)},
       {"noise", text(o.noise)},
       {"units", "translations in a unit of length of its own, rotations as matrices"}};
+  if (o.whole > 0) {
+    facts["whole"] = text(o.whole);
+  }
   if (o.noise_in) {
     facts["noise_in"] = names_of(*o.noise_in)[static_cast<size_t>(*o.noise_in)];
   }

@@ -49,6 +49,8 @@ constexpr auto names_of(LiePart) {
 ///   b     pi / S, S the number of elements: over the S - 1 steps of the whole sequence no logarithm wraps,
 ///         log(h^k) = k log h (pi / 8 for 8 elements)
 ///   hole  uniform among the inner elements
+///   whole a share of the sequences lacks no inner element: the last is left out, so that it has as many tokens as the
+///         others, no token has flank 1, and `element` is the one left out, which nobody asks for
 ///
 /// With `longest` the number of elements is uniform in length .. longest (ragged); with `noise` each observed
 /// element is g exp(e), e ~ N(0, noise^2) in orthonormal coordinates, with `noise_in` in one block of the algebra alone,
@@ -70,6 +72,7 @@ struct PoseSequencesMakerOptions {
   int64_t longest = 0;  // 0: all have `length`
   double spread = 3;    // of the translation of the first element
   double step = 0.5;    // of the translation of a step
+  double whole = 0;     // share of sequences of which nothing is missing
   double noise = 0;
   std::optional<LiePart> noise_in;  // not given: all blocks
   int64_t threads = 0;              // 0: one per core
@@ -80,7 +83,7 @@ MakerPlan plan_of(const PoseSequencesMakerOptions& o);
 /// One sequence: the tokens in the order of the file and what is asked.
 struct PoseSequence {
   std::vector<double> tokens;   // (n, m, m), row-major
-  std::vector<double> element;  // (m, m), the missing one
+  std::vector<double> element;  // (m, m), the missing one; of a whole sequence the one after its end
   std::vector<int64_t> flank;   // (n), 1 on the neighbours of the gap, 0 elsewhere
 };
 
