@@ -96,7 +96,7 @@ class Test:
         if len(lines) > 1 or (survivors and len(lines) != 1) or any(not line.startswith("weyl: ") for line in lines):
             faults.append(f"must end with one line, got {lines}")
         litter = [name.name for name in pathlib.Path("tmp").iterdir()]
-        if litter and len(there) == self.ranks and begun():  # they had met
+        if litter and lines:  # with the last of the others; there is none where they had ended as they should
             faults.append("litter: " + " ".join(litter))
         for name in litter:
             shutil.rmtree(pathlib.Path("tmp") / name)

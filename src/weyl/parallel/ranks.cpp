@@ -29,8 +29,12 @@ auto told(const RankPlace& place, const char* doing, const F& f) {
   } catch (const Error&) {
     throw;
   } catch (const std::exception& e) {
-    std::string_view what = e.what();
+    std::string what = e.what();
     what = what.substr(0, what.find('\n'));
+    for (size_t file = 0; (file = what.find("[/")) != std::string::npos;) {  // of Gloo's sources
+      what.erase(file, what.find("] ", file) == std::string::npos ? std::string::npos
+                                                                  : what.find("] ", file) + 2 - file);
+    }
     throw RankError(text("rank ", place.rank, " of ", place.size, ": ", doing,
                          " needs all ranks: one has ended, did not answer "
                          "in time or never came (",
@@ -209,21 +213,27 @@ int Ranks::failure_of_another(int otherwise) noexcept {
   }
 }
 
-int64_t Ranks::leave() noexcept {
-  int64_t left = 0;
+void Ranks::leave() noexcept {
   try {
     group_->gloo.reset();  // the others hear of it
     group_->store->setTimeout(kLastWords);
-    left = group_->store->add(kLeft, 1);
-    const auto end = std::chrono::steady_clock::now() + kLastWords;
-    const bool keeps_store = place_.rank == 0 && !place_.address.empty();
-    while (keeps_store && left < place_.size && std::chrono::steady_clock::now() < end) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(10));
-      left = group_->store->add(kLeft, 0);
-    }
-  } catch (const std::exception&) {  // nobody is left
+    group_->store->add(kLeft, 1);
+  } catch (const std::exception&) {  // the first rank has ended, and with it where all meet
+    return;
   }
-  return left;
+  const auto end = std::chrono::steady_clock::now() + kLastWords;
+  const bool keeps_store = place_.rank == 0 && !place_.address.empty();
+  while (keeps_store && left() < place_.size && std::chrono::steady_clock::now() < end) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
+
+int64_t Ranks::left() noexcept {
+  try {
+    return group_->store->add(kLeft, 0);
+  } catch (const std::exception&) {
+    return 0;
+  }
 }
 
 }  // namespace weyl

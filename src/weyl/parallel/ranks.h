@@ -89,9 +89,10 @@ class Ranks {
   std::optional<int> failed_before(int code) noexcept;
   /// For a rank that has nothing to say of it: returns when another has called `failed_before`, with its exit code, or has gone.
   int failure_of_another(int otherwise) noexcept;
-  /// Lets the others hear of this rank's end, and of what `failed_before` says. To be called last, after a fault. Returns how many
-  /// have called it.
-  int64_t leave() noexcept;
+  /// Lets the others hear of this rank's end, and of what `failed_before` says. To be called last, after a fault.
+  void leave() noexcept;
+  /// How many ranks have called it; 0 where nobody can tell any more.
+  int64_t left() noexcept;
 
  private:
   struct Group;

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -33,8 +34,8 @@ constexpr const char* kFile = "WEYL_RANKS_FILE";  // where the children of --ran
 // For which a rank waits for another. The first one reads and mends a run folder while the others wait.
 constexpr std::chrono::minutes kTimeout{10};
 constexpr std::chrono::seconds kLastWords{5};
-constexpr std::chrono::milliseconds kLook{100},
-    kBeside{2'000};  // between looks at the others; and for which one goes on
+// Between looks at the others; for which one goes on beside one that has died; for which the last one looks whether the first has.
+constexpr std::chrono::milliseconds kLook{100}, kBeside{2'000}, kLastLook{1'000};
 constexpr const char* kParent = "WEYL_RANKS_PARENT";  // the process that started a child of --ranks
 
 std::vector<std::string> own_arguments() {
@@ -59,6 +60,22 @@ bool has_died(pid_t child, std::string& how) {
                : text("ended with exit code ", info.si_status);
   return killed || (info.si_status != exit_done && info.si_status != exit_interrupted);
 }
+
+/// Gloo says in lines of its own what keeps it from meeting the others; the exception says it, too.
+class QuietStderr {
+ public:
+  explicit QuietStderr(int real) : real_(real) {
+    const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    dup2(nothing, STDERR_FILENO);
+    close(nothing);
+  }
+  ~QuietStderr() { dup2(real_, STDERR_FILENO); }
+  QuietStderr(const QuietStderr&) = delete;
+  QuietStderr& operator=(const QuietStderr&) = delete;
+
+ private:
+  int real_;
+};
 
 }  // namespace
 
@@ -104,6 +121,8 @@ void RankProcesses::start(int64_t asked) {
                          place->from, " has started");
   }
   place_ = *place;
+  stderr_ = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+  require<Error>(stderr_ >= 0, "--ranks: stderr must be open: ", std::strerror(errno));
   if (place_.rank > 0) {
     start_log(/*quiet=*/true);
   }
@@ -117,7 +136,10 @@ void RankProcesses::meet() {
     say(text(place_.size, " ranks, by ", place_.from, ", meet",
              place_.address.empty() ? "" : " at " + place_.address));
   }
-  ranks_ = std::make_shared<Ranks>(place_, meeting_);
+  {
+    const QuietStderr quiet(stderr_);
+    ranks_ = std::make_shared<Ranks>(place_, meeting_);
+  }
   met_ = true;
   require<ConfigError>(device_of(machine_).is_cpu(),
                        "--ranks: several processes must work on the CPU, got --device ", machine_.device);
@@ -186,19 +208,20 @@ std::optional<int> RankProcesses::failed_before(int code) {
   return {};
 }
 
-/// Where the first rank was killed, what it has left goes: with the last of the others, or, of those that have not met, with any.
+/// Where the first rank was killed, the last of the others removes what it has left, or, of those that have not met, any.
 void RankProcesses::leave() {
-  const int64_t left = met_ ? ranks_->leave() : place_.size;
-  if (parent_ == 0 || left < place_.size - 1) {
-    return;
+  if (met_) {
+    ranks_->leave();
   }
-  const auto end = std::chrono::steady_clock::now() + kLook;  // its connections end before it does
-  while (getppid() == parent_ && std::chrono::steady_clock::now() < end) {
+  const auto last = [&] { return !met_ || ranks_->left() == place_.size - 1; };
+  const auto end = std::chrono::steady_clock::now() + kLastLook;  // its connections end before it does
+  while (parent_ > 0 && last() && std::chrono::steady_clock::now() < end) {
+    if (getppid() != parent_) {
+      std::error_code ignored;
+      std::filesystem::remove_all(std::filesystem::path(meeting_.file).parent_path(), ignored);
+      return;
+    }
     std::this_thread::sleep_for(std::chrono::milliseconds(5));
-  }
-  if (getppid() != parent_) {
-    std::error_code ignored;
-    std::filesystem::remove_all(std::filesystem::path(meeting_.file).parent_path(), ignored);
   }
 }
 
@@ -227,9 +250,8 @@ void RankProcesses::end_after(const std::string& who) {
   const bool told = failed_before(exit_failed).has_value();
   remove_unfinished_files();
   if (!told) {
-    std::fprintf(stderr, "weyl: rank %d of %d: all must be there, but %s\n", place_.rank, place_.size,
-                 who.c_str());
-    std::fflush(stderr);
+    dprintf(stderr_, "weyl: rank %d of %d: all must be there, but %s\n", place_.rank, place_.size,
+            who.c_str());
   }
   leave();
   for (const pid_t child : children_) {

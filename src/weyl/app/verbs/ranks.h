@@ -51,6 +51,7 @@ class RankProcesses {
   std::optional<TemporaryFolder> folder_;  // where the children of this process and it meet
   std::vector<pid_t> children_;
   pid_t parent_ = 0;  // of a child of --ranks
+  int stderr_ = -1;   // a copy, which stays while the other is turned off
   Machine machine_;
   RankPlace place_;
   Meeting meeting_;
