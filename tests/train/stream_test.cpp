@@ -9,6 +9,7 @@
 #include "tests/train/small_training.h"
 #include "weyl/core/check.h"
 #include "weyl/core/tensor_file.h"
+#include "weyl/data/data_warnings.h"
 #include "weyl/train/preflight/prepare.h"
 
 namespace weyl {
@@ -69,6 +70,8 @@ class StreamTraining : public testing::Test {
 
 TEST_F(StreamTraining, ReadsAllSamplesOnce) {
   const Prepared first = prepared();
+  const auto warnings = data_warnings(first.data, first.saved.task->labels());
+  ASSERT_FALSE(warnings.empty());  // of frames that are there several times
   const auto time = fs::last_write_time(data_);
   std::fstream all(data_,
                    std::ios::in | std::ios::out);  // between the parts that tell whether the file has changed
@@ -88,6 +91,8 @@ TEST_F(StreamTraining, ReadsAllSamplesOnce) {
   for (const auto& [name, values] : a) {
     EXPECT_TRUE(at::equal(values, b.at(name))) << name;
   }
+  EXPECT_EQ(data_warnings(second.data, second.saved.task->labels()), warnings);
+  EXPECT_THROW(data_warnings(second.data, {}), DataError);  // of other labels, for which samples are read
   recipe_.task.task = ForceFieldOptions{.forces = ForceSource::direct, .reference = Reference::mean};
   EXPECT_THROW(prepared(), DataError);  // another fit, for which samples are read
 }

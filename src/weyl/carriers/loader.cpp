@@ -362,7 +362,8 @@ void for_each_chunk(const Dataset& data, int64_t most, const std::function<void(
   const at::NoGradGuard no_grad;
   if (data.streams()) {
     LoaderOptions options{.batch = most, .shuffle = false};
-    options.threads = at::get_num_threads();
+    constexpr int64_t most_threads = 8;  // each holds a chunk
+    options.threads = std::min<int64_t>(at::get_num_threads(), most_threads);
     options.dtype = at::kDouble;
     Loader loader(std::shared_ptr<const Dataset>(&data, [](const Dataset*) {}), options, 0);
     loader.start(0);

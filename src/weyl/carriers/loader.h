@@ -113,7 +113,7 @@ class Loader {
 };
 
 /// Calls f with all samples of a set in their order, `most` at a time, as they are read (floating-point inputs in float64), without
-/// gradients. Those of a set that streams are read ahead, by as many threads as LibTorch has.
+/// gradients. Those of a set that streams are read ahead, by as many threads as LibTorch has, 8 at most.
 void for_each_chunk(const Dataset& data, int64_t most, const std::function<void(const Batch&)>& f);
 
 }  // namespace weyl

@@ -42,7 +42,8 @@ class PreparedFile {
   bool save(std::span<const TensorBytes> tensors, Metadata metadata) const;
 
   /// While this object lives, whoever else asks for what is prepared of the same waits: the first makes it, and the others
-  /// find it. Where the file system knows no locks, all make it.
+  /// find it. Where the file system knows no locks, all make it. Whoever has
+  /// a turn must not take another of the same meanwhile, which would wait for itself.
   class Turn {
    public:
     explicit Turn(const PreparedFile& file);

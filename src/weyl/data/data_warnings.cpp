@@ -1,11 +1,16 @@
 #include "weyl/data/data_warnings.h"
 
+#include <ATen/ops/empty.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
 #include <numeric>
 
+#include "weyl/carriers/loader.h"
 #include "weyl/core/check.h"
+#include "weyl/core/checksum.h"
+#include "weyl/core/prepared_tensors.h"
 #include "weyl/data/atoms/frame_checks.h"
 #include "weyl/data/base/inspection.h"
 #include "weyl/data/base/sample_checks.h"
@@ -18,11 +23,10 @@ namespace {
 void look(const Dataset& data, int64_t samples, SampleChecks& checks) {
   // Samples that are files of their own may be large, and of different sizes.
   const int64_t chunk = data.schema().carrier() == Carrier::grid ? 1 : 256;
-  for (int64_t begin = 0; begin < samples; begin += chunk) {
-    std::vector<int64_t> which(static_cast<size_t>(std::min(chunk, samples - begin)));
-    std::iota(which.begin(), which.end(), begin);
-    checks.add(data.batch(which));
-  }
+  std::vector<int64_t> which(static_cast<size_t>(samples));
+  std::iota(which.begin(), which.end(), int64_t{0});
+  const Subset first({&data, [](const Dataset*) {}}, std::move(which), data.schema());
+  for_each_chunk(first, chunk, [&](const Batch& batch) { checks.add(batch); });
 }
 
 /// The samples of each of some splits that have so many tokens together: the same share of each.
@@ -33,10 +37,46 @@ int64_t looked_at(const Dataset& data, double share) {
                                           std::min<int64_t>(n, 1), n);
 }
 
-}  // namespace
+/// Where the lines are kept of splits that all stream: by what is known of each of them.
+PreparedFile kept_lines(const Splits& data, std::span<const Quantity> labels, int64_t most_tokens) {
+  std::string what = text("data warnings, tokens ", most_tokens);
+  for (const Quantity& q : labels) {
+    what += " " + q.name;
+  }
+  for (const auto& [split, set] : named_sets(data)) {
+    const PreparedFile file = set->prepared(split);
+    if (!file.keeps()) {
+      return {};
+    }
+    what += text("; ", split, " ", checksum(std::as_bytes(std::span(file.key()))));
+  }
+  return data.train != nullptr ? data.train->prepared(what) : PreparedFile();
+}
 
-std::vector<std::string> data_warnings(const Splits& data, std::span<const Quantity> labels,
-                                       int64_t most_tokens) {
+constexpr const char* kLines = "lines";
+
+NamedTensors as_tensors(const std::vector<std::string>& lines) {
+  std::string all;
+  for (const std::string& line : lines) {
+    all += line + "\n";
+  }
+  Tensor bytes = at::empty({std::ssize(all)}, at::kByte);
+  std::ranges::copy(all, bytes.mutable_data_ptr<uint8_t>());
+  return {{kLines, bytes}};
+}
+
+std::vector<std::string> as_lines(const Tensor& bytes) {
+  const auto* begin = reinterpret_cast<const char*>(bytes.const_data_ptr<uint8_t>());
+  std::vector<std::string> lines;
+  for (std::string_view all(begin, static_cast<size_t>(bytes.numel())); !all.empty();) {
+    const size_t end = std::min(all.find('\n'), all.size());
+    lines.emplace_back(all.substr(0, end));
+    all.remove_prefix(std::min(end + 1, all.size()));
+  }
+  return lines;
+}
+
+std::vector<std::string> lines_of(const Splits& data, std::span<const Quantity> labels, int64_t most_tokens) {
   std::vector<std::string> result;
   Duplicates seen;
   const NamedSets sets = named_sets(data);
@@ -71,6 +111,19 @@ std::vector<std::string> data_warnings(const Splits& data, std::span<const Quant
                      part);
   }
   return result;
+}
+
+}  // namespace
+
+std::vector<std::string> data_warnings(const Splits& data, std::span<const Quantity> labels,
+                                       int64_t most_tokens) {
+  const auto fits = [](const NamedTensors& kept) {
+    const auto lines = kept.find(kLines);
+    return lines != kept.end() && lines->second.scalar_type() == at::kByte && lines->second.dim() == 1;
+  };
+  return as_lines(kept_or_made(kept_lines(data, labels, most_tokens), fits, [&] {
+                    return as_tensors(lines_of(data, labels, most_tokens));
+                  }).at(kLines));
 }
 
 std::vector<std::string> warnings_about_parts(const std::string& folder, const SplitIndices& parts) {

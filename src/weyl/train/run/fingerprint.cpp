@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "weyl/carriers/loader.h"
 #include "weyl/carriers/points.h"
 #include "weyl/core/check.h"
 #include "weyl/data/base/sample_checks.h"
@@ -105,11 +106,9 @@ int64_t look_at(const Dataset& data, const std::function<void(const Batch&)>& us
   std::vector<int64_t> which;
   for (int64_t k = 0; k < looked; ++k) {
     which.push_back(looked == 1 ? 0 : k * (n - 1) / (looked - 1));
-    if (static_cast<int64_t>(which.size()) == at_a_time || k + 1 == looked) {
-      use(data.batch(which));
-      which.clear();
-    }
   }
+  const Subset some({&data, [](const Dataset*) {}}, std::move(which), data.schema());
+  for_each_chunk(some, at_a_time, use);
   return looked;
 }
 
