@@ -360,6 +360,34 @@ TEST_F(Indexed, WhatIsPlantedIsRefusedOrDoesNoHarm) {
   EXPECT_GT(refused, 190);
 }
 
+TEST_F(Indexed, NothingIsKeptWhereNothingCanBeWritten) {
+  std::ofstream(folder + "/.weyl") << "in the way";  // root writes into any folder
+  std::ofstream(folder + "/cache") << "in the way";
+  for (int i = 0; i < 2; ++i) {
+    const auto notes = open_splits({o}).train->notes();
+    ASSERT_EQ(notes.size(), 1U);
+    EXPECT_NE(notes[0].find("what is known of its 12000 samples cannot be kept"), std::string::npos)
+        << notes[0];
+  }
+}
+
+/// Of a folder the files with frames count, and nothing else that lies there.
+TEST_F(Indexed, OtherFilesOfAFolderChangeNothing) {
+  fs::create_directories(folder + "/several/runs/a");
+  fs::rename(o.path, folder + "/several/a.xyz");
+  file("several/b.xyz", frames(41, -1, 2));
+  o.path = folder + "/several";
+  open_splits({o});
+  const auto time = fs::last_write_time(kept().at(0));
+  file("several/runs/a/log.txt", "a run");
+  file("several/notes.md", "a note");
+  EXPECT_EQ(open_splits({o}).train->notes(), std::vector<std::string>());
+  EXPECT_EQ(fs::last_write_time(kept().at(0)), time);
+  file("several/c.xyz", frames(9, -1, 2));
+  EXPECT_EQ(open_splits({o}).train->notes().size(), 1U);
+  EXPECT_NE(fs::last_write_time(kept().at(0)), time);
+}
+
 TEST_F(Indexed, SmallFilesAreNot) {
   o.path = file("small.xyz", frames(100));
   open_splits({o});

@@ -49,10 +49,15 @@ uint64_t bytes_of(const std::vector<std::string>& files) {
   return bytes;
 }
 
-/// The files of a path: itself, with the table that may lie beside it, or those in the folder.
+/// The files of a path: itself, with the table that may lie beside it; of a folder of a format all that is in it, of another
+/// its files with frames.
 std::vector<std::string> files_of(const std::string& path) {
   if (std::filesystem::is_directory(path)) {
-    return files_below(path, [](const std::string& /*file*/) { return true; });
+    const bool all = frame_format_of_folder(path) != nullptr;
+    return files_below(path, [&](const std::string& file) {
+      const bool inside = std::filesystem::path(file).lexically_relative(path).has_parent_path();
+      return all || (!inside && lies_in_folders(file));
+    });
   }
   std::vector<std::string> files{path};
   if (const std::string table = path + ".csv"; std::filesystem::exists(table)) {
@@ -85,9 +90,9 @@ StreamedFrames::StreamedFrames(std::string path, Open open, const FrameLayout& l
       schema_ = collector.schema();
       index_.common = collector.common();
       if (file.keeps() && !write_index(file, index_)) {
-        notes_.push_back(
+        notes_ = {
             text(path_, ": what is known of its ", size(),
-                 " samples cannot be kept beside it or in the cache folder, and is read again each time"));
+                 " samples cannot be kept beside it or in the cache folder, and is read again each time")};
       }
     }
   }
@@ -97,7 +102,8 @@ StreamedFrames::StreamedFrames(std::string path, Open open, const FrameLayout& l
 PreparedFile StreamedFrames::prepared(const std::string& what) const {
   return how_.empty() ? PreparedFile()
                       : PreparedFile::beside(path_, how_ + what,
-                                             text("weyl ", version(), "\n", how_, what, "\n", state_));
+                                             text("frames ", reading_version, "; weyl ", version(), "\n",
+                                                  how_, what, "\n", state_));
 }
 
 /// Whether the index is there.

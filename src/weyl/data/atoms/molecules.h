@@ -31,6 +31,8 @@ class StreamedFrames : public Dataset {
   /// Opens the frames anew, from the first on.
   using Open = std::function<std::unique_ptr<FrameReader>()>;
   static constexpr uint64_t least_bytes_indexed = uint64_t{1} << 20;
+  /// To be raised by whoever changes what readers or FrameCollector find in the same files: what was kept is then made anew.
+  static constexpr int reading_version = 1;
   /// `path` is where the files are. `wanted` says which frames are samples; null: all. `how` is all that samples depend on beside
   /// the files, by which an index is known; empty: none is looked for or kept. DataError as FrameCollector and the reader.
   StreamedFrames(std::string path, Open open, const FrameLayout& layout, FrameCollector::Labels labels,
