@@ -109,6 +109,22 @@ TEST(RanksProgram, ModelsWithFixedBasesTrainAndOneRankPrints) {
   EXPECT_EQ(loop.out.find("\"steps\""), loop.out.rfind("\"steps\"")) << loop.out;
 }
 
+TEST(RanksProgram, BenchTimesSums) {
+  const Outcome timed = weyl_program("bench --ranks 2 --repeats 1 --json", place());
+  ASSERT_EQ(timed.code, 0) << timed.err;
+  const Json json = Json::parse(timed.out, "bench");
+  EXPECT_EQ(json.find("ranks")->number_or(0), 2);
+  ASSERT_EQ(json.find("sums")->items().size(), 5u);
+  for (const Json& sum : json.find("sums")->items()) {
+    EXPECT_NEAR(sum.find("gigabytes_per_second")->number_or(0) * sum.find("ms")->number_or(0),
+                sum.find("megabytes")->number_or(-1), 1e-6);
+  }
+  for (const char* wrong : {"bench", "bench --ranks 1", "bench --ranks 2 --engine",
+                            "bench '" WEYL_SOURCE_DIR "/configs/bench/platonic.toml' --ranks 2"}) {
+    EXPECT_EQ(weyl_program(wrong, place()).code, 2) << wrong;
+  }
+}
+
 TEST(RanksProgram, AnotherNumberOfThemGoesOnAndIsSaid) {
   ASSERT_EQ(weyl_program(training("--ranks 3 --out grown"), place()).code, 0);
   const Outcome on =

@@ -4,6 +4,7 @@
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
+#include <c10/util/Logging.h>
 #include <algorithm>
 #include <csignal>
 #include <thread>
@@ -30,7 +31,7 @@ auto told(const RankPlace& place, const char* doing, const F& f) {
     throw;
   } catch (const std::exception& e) {
     std::string what = e.what();
-    what = what.substr(0, what.find('\n'));
+    what = what.substr(0, std::min(what.find('\n'), what.find(". ")));       // what is typically the cause
     for (size_t file = 0; (file = what.find("[/")) != std::string::npos;) {  // of Gloo's sources
       what.erase(file, what.find("] ", file) == std::string::npos ? std::string::npos
                                                                   : what.find("] ", file) + 2 - file);
@@ -110,6 +111,7 @@ Ranks::Ranks(const RankPlace& place, const Meeting& meeting)
   require(place.size >= 1 && place.rank >= 0 && place.rank < place.size, "ranks: rank must be from 0 to ",
           place.size - 1, ", got ", place.rank);
   std::signal(SIGPIPE, SIG_IGN);  // a rank that has ended is an error here and no end
+  FLAGS_caffe2_log_level = 3;     // exceptions say all that c10d would write to stderr, with its stack
   told(place_, "the start", [&] {
     auto options = c10d::ProcessGroupGloo::Options::create(meeting.timeout);
     options->devices.push_back(device_of(place, meeting));
