@@ -204,6 +204,9 @@ TEST(PosesProgram, RefusesInOneLine) {
            {"data convert " + trajectories + "../broken/poses/time_stands.txt x.safetensors",
             "stands there twice", 3},
            {"data make pose_windows --out x group=aff2", "as bodies move, got aff2", 2},
+           {"data make pose_windows --out x group=so3 noise=0.1", "pose_windows.noise", 2},
+           {"data make pose_sequences --out x group=so2 step=1", "pose_sequences.step", 2},
+           {"data make pose_copies --out x group=so3 spread=2", "of rotations, which have no places", 2},
            {"eval " + desk, "a trajectory is measured against the true one: add --data TRUTH", 2},
            {"eval " + desk + " --data " + trajectories + "loop.truth.tum",
             "must have poses within 0.01 s of those of", 3},
@@ -309,6 +312,34 @@ TEST(PosesProgram, FillsTheGapOfATrajectoryInItsPlace) {
   EXPECT_EQ(weyl_program("predict run filled.kitti --out other.tum", folder).code, 2);
   EXPECT_EQ(weyl_program("predict run gaps/test.safetensors --out other.tum", folder).code, 2);
   EXPECT_FALSE(std::filesystem::exists(folder + "/other.tum"));
+}
+
+TEST(PosesProgram, RegistersTwoCopies) {
+  const std::string folder = scratch("pose-copies");
+  ASSERT_EQ(weyl_program(
+                "data make pose_copies --out copies group=se2 train=300 valid=30 test=30 length=8 noise=0.01 "
+                "angle_noise=0.01",
+                folder)
+                .code,
+            0);
+  const Outcome drafted = weyl_program("config new --data copies --out copies.toml", folder);
+  ASSERT_EQ(drafted.code, 0) << drafted.err;
+  EXPECT_NE(drafted.err.find("registration by lie"), std::string::npos) << drafted.err;
+  const Outcome trained =
+      weyl_program("train copies.toml train.epochs=15 train.batch=16 --out run --json", folder);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  const Json test = *Json::parse(trained.out, "stdout").find("test");
+  EXPECT_GT(metric(test, "match_accuracy"), 0.5);  // an eighth by chance
+  const Outcome audited = weyl_program("audit run --samples 6 --json", folder);
+  EXPECT_EQ(audited.code, 0) << audited.err;
+  EXPECT_NE(audited.out.find("each copy by itself, seen together"), std::string::npos);
+  const Outcome predicted =
+      weyl_program("predict run copies/test.safetensors --out carried.safetensors", folder);
+  ASSERT_EQ(predicted.code, 0) << predicted.err;
+  EXPECT_EQ(SafetensorsFile(folder + "/carried.safetensors").entry("pose").shape,
+            (std::vector<int64_t>{480, 3, 3}));
+  const Outcome affine = weyl_program("train copies.toml interface.group=aff2 --out no", folder);
+  EXPECT_NE(affine.code, 0);
 }
 
 TEST(PosesProgram, ComparesTwoTrajectories) {
@@ -542,6 +573,19 @@ TEST(PosesProgram, PredictsARecordingAsItWasTrained) {
   const size_t end = text.rfind('\n', text.size() - 2) + 1;
   text += text.substr(end);  // the last pose once more
   std::ofstream(folder + "/twice.txt") << text;
+  // `config new` leaves it out, and says so; of a recording without, nothing.
+  for (const std::string task : {"completion", "pose_correction"}) {
+    const Outcome drafted =
+        weyl_program("config new --data twice.txt --task " + task + " --out " + task + ".toml", folder);
+    ASSERT_EQ(drafted.code, 0) << drafted.err;
+    const std::string config = contents(folder + "/" + task + ".toml");
+    EXPECT_NE(config.find("repeated = \"drop\""), std::string::npos) << config;
+    EXPECT_NE(config.find("1 of its poses have the time of the one before"), std::string::npos) << config;
+    EXPECT_EQ(weyl_program("config check " + task + ".toml --strict", folder).code, 0);
+  }
+  const Outcome once = weyl_program("config new --data path.txt", folder);
+  ASSERT_EQ(once.code, 0) << once.err;
+  EXPECT_EQ(once.out.find("repeated = \"drop\""), std::string::npos) << once.out;
   for (const std::string set : {"pose_windows", "pose_sequences"}) {
     const bool windows = set == "pose_windows";
     const std::string train = "train " WEYL_SOURCE_DIR "/configs/" +

@@ -35,7 +35,7 @@ TEST(Makers, NameTheNearestOrAll) {
   EXPECT_EQ(
       message_of<ConfigError>([] { maker_named("galaxies"); }),
       "data make: there is no maker 'galaxies'; there are conformers, glyphs, lesions, molecules, nbody, orbital_gaps, parts, phantoms, "
-      "planets, pose_sequences, pose_windows, rigid_bodies, slabs and solids");
+      "planets, pose_copies, pose_sequences, pose_windows, rigid_bodies, slabs and solids");
 }
 
 TEST(Makers, HaveOptionsThatCanBeDescribedAndAPlan) {

@@ -63,6 +63,8 @@ TEST(PoseWindows, FilesHoldWhatIsAskedAndLabels) {
   EXPECT_THROW(make_pose_windows({.train = 1, .valid = 0, .test = 0}, folder), ConfigError);  // it is there
   EXPECT_THROW(make_pose_window({.group = LieGroup::aff2}, "train", 0), ConfigError);
   EXPECT_THROW(make_pose_window({.length = 5, .ahead = 4}, "train", 0), ConfigError);
+  EXPECT_THROW(make_pose_windows({.group = LieGroup::so2, .train = 1, .step = 1}, made / "none"),
+               ConfigError);
 }
 
 }  // namespace pose_windows_test

@@ -8,9 +8,12 @@
 #include "weyl/carriers/consistency.h"
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/core/check.h"
+#include "weyl/models/lie/options.h"
+#include "weyl/models/systems.h"
 #include "weyl/study/audit/audit.h"
 #include "weyl/study/audit/transformations.h"
 #include "weyl/study/samples/random_samples.h"
+#include "weyl/tasks/registration.h"
 
 namespace weyl {
 namespace audit_poses_test {
@@ -135,6 +138,54 @@ TEST(AuditOfPoses, FailsAModelThatCouldClaimMore) {
   const AuditReport report = audit_liar(Liar::Does::sees_relative, {});
   EXPECT_FALSE(report.passed);
   EXPECT_FALSE(control(report, "left multiplication")->passed);
+}
+
+// Predictions of registration follow each copy by itself; a task that shows the model both at once does not.
+TEST(AuditOfPoses, OfRegistrationMovesEachCopyByItself) {
+  class SeenTogether : public Registration {
+   public:
+    using Registration::Registration;
+    Named predict(Model& model, const Batch& batch) const override {
+      const auto& poses = std::get<Poses>(batch.input);
+      const Tensor first = model(batch.input).at("descriptor").narrow(1, 0, 1).unsqueeze(2);
+      const Tensor moved = poses.elements.to(at::kDouble) * (1 + 0.1 * first.to(at::kDouble));
+      return {{"pose", moved}, {"descriptor", model(batch.input).at("descriptor")}};
+    }
+  };
+  Schema schema;
+  schema.interface.group = LieGroup::so3;
+  schema.interface.features = {{.name = "copy"}};
+  schema.labels = {{.name = "pose", .kind = Kind::element}};
+  Batch samples = random_tokens(schema, 6, 8, 3);
+  auto& poses = std::get<Poses>(samples.input);
+  poses.scalars = at::arange(48, at::kDouble).remainder(2).unsqueeze(1);
+  const Registration task({});
+  lie::Options o;
+  o.width = 16;
+  o.blocks = 2;
+  at::manual_seed(1);
+  const auto model = build({o}, task.interface(schema));
+  const auto of_copies = [](const AuditReport& report) {
+    int64_t claims = 0, passed = 0;
+    for (const AuditClaim& c : report.claims) {
+      if (c.group == "each copy by itself") {
+        EXPECT_TRUE(c.output.starts_with("prediction.")) << c.output;
+        ++claims;
+        passed += c.passed ? 1 : 0;
+      }
+    }
+    EXPECT_EQ(claims, 4);  // pose and descriptor, float32 and float64
+    return passed;
+  };
+  const AuditReport report = audit(*model, &task, samples, schema, quick());
+  EXPECT_TRUE(report.passed);
+  EXPECT_EQ(of_copies(report), 4);
+  ASSERT_NE(control(report, "each copy by itself, seen together"), nullptr);
+  EXPECT_GT(control(report, "each copy by itself, seen together")->error, 1e-3);
+  const SeenTogether wrong{RegistrationOptions{}};
+  const AuditReport other = audit(*model, &wrong, samples, schema, quick());
+  EXPECT_FALSE(other.passed);
+  EXPECT_EQ(of_copies(other), 0);
 }
 
 TEST(AuditOfPoses, PutsSamplesOnTheirGroupFirst) {

@@ -232,6 +232,29 @@ TEST(EffectsOfTasks, Completion) {
                     std::make_shared<InMemory>(std::move(some), declared_schema(set)), net);
 }
 
+TEST(EffectsOfTasks, Registration) {
+  const LieGroup group = LieGroup::se2;
+  Stream stream(6, "poses");
+  Poses poses{group, random_elements(group, 15, 1, stream),
+              at::tensor({0.0, 0.0, 0.0, 1.0, 1.0}, at::kDouble).view({5, 1}).repeat({3, 1}),
+              Segments::of_sizes(std::vector<int64_t>(3, 5))};
+  Schema schema;
+  schema.interface.group = group;
+  schema.interface.dimension = 2;
+  schema.interface.features = {{.name = "copy"}};
+  schema.labels = {{.name = "pose", .kind = Kind::element}};
+  const auto data =
+      std::make_shared<InMemory>(Batch{poses, {{"pose", random_elements(group, 15, 1, stream)}}}, schema);
+  const Build net = [](const Interface& interface) {
+    lie::Options o;
+    o.width = 8;
+    o.heads = 2;
+    o.blocks = 1;
+    return build({o}, interface);
+  };
+  expect_all_to_act("registration", RegistrationOptions{}, data, net);
+}
+
 TEST(EffectsOfTasks, PoseCorrection) {
   const LieGroup group = LieGroup::se2;
   Stream stream(6, "poses");

@@ -15,6 +15,7 @@
 #include "weyl/tasks/force_errors.h"
 #include "weyl/tasks/pose_correction.h"
 #include "weyl/tasks/property.h"
+#include "weyl/tasks/registration.h"
 #include "weyl/tasks/relaxation_errors.h"
 #include "weyl/tasks/rigid_motion.h"
 #include "weyl/tasks/segmentation.h"
@@ -181,6 +182,26 @@ Case pose_correction() {
   return c;
 }
 
+Case registration() {
+  Interface model = with_outputs({});
+  model.group = LieGroup::se2;
+  model.dimension = 2;
+  model.length_unit = "m";
+  model.features = {{.name = "copy"}};
+  Case c{.task = "registration",
+         .make = [=] { return Registration({}).meter(model); },
+         .exact = {"angle_median", "place_median", "match_accuracy"}};
+  for (int64_t i = 0; i < kParts; ++i) {
+    const int64_t n = 1 + i % 4;
+    const Tensor copy = at::tensor({0.0, 0.0, 1.0, 1.0}, at::kDouble).view({4, 1}).repeat({n, 1});
+    const Poses poses{LieGroup::se2, poses_of_plane(4 * n), copy,
+                      Segments::of_sizes(std::vector<int64_t>(n, 4))};
+    c.parts.push_back({{poses, {{"pose", poses_of_plane(4 * n)}}},
+                       {{"pose", poses_of_plane(4 * n)}, {"descriptor", random({4 * n, 8})}}});
+  }
+  return c;
+}
+
 ForceErrors::Options of_atoms() {
   ForceErrors::Options o;
   o.energy_unit = "eV";
@@ -266,8 +287,8 @@ Case relaxation() {
 
 std::vector<Case> cases() {
   at::manual_seed(11);
-  return {classification(), segmentation(), property(),   trajectory(),     completion(),
-          force_field(),    rigid_motion(), relaxation(), pose_correction()};
+  return {classification(), segmentation(), property(),   trajectory(),      completion(),
+          force_field(),    rigid_motion(), relaxation(), pose_correction(), registration()};
 }
 
 std::unique_ptr<Meter> metered(const Case& c, int64_t begin, int64_t end) {

@@ -15,6 +15,7 @@
 #include "weyl/makers/molecules/orbital_gaps.h"
 #include "weyl/makers/particles/nbody.h"
 #include "weyl/makers/particles/planets.h"
+#include "weyl/makers/poses/pose_copies.h"
 #include "weyl/makers/poses/pose_sequences.h"
 #include "weyl/makers/poses/pose_windows.h"
 #include "weyl/makers/shapes/parts.h"
@@ -32,8 +33,8 @@ namespace weyl {
 using Maker =
     std::variant<ConformersMakerOptions, GlyphsMakerOptions, LesionsMakerOptions, MoleculesMakerOptions,
                  NbodyMakerOptions, OrbitalGapsMakerOptions, PartsMakerOptions, PhantomsMakerOptions,
-                 PlanetsMakerOptions, PoseSequencesMakerOptions, PoseWindowsMakerOptions,
-                 RigidBodiesMakerOptions, SlabsMakerOptions, SolidsMakerOptions>;
+                 PlanetsMakerOptions, PoseCopiesMakerOptions, PoseSequencesMakerOptions,
+                 PoseWindowsMakerOptions, RigidBodiesMakerOptions, SlabsMakerOptions, SolidsMakerOptions>;
 
 /// The makers' names, each with its line of help.
 std::vector<std::pair<std::string, std::string>> makers();

@@ -26,6 +26,11 @@ void fields(Fields& f, PoseCorrectionOptions& o) {
     "of rotations in the loss, beside translations; both are in units of what is to be corrected", {0, 1e6});
 }
 
+void fields(Fields& f, RegistrationOptions& o) {
+  f("channels", o.channels, "numbers of each token by which it is matched with those of the other copy",
+    {1, 1024});
+}
+
 void fields(Fields& f, TestTimeRotations& o) {
   f("count", o.count,
     "1: none; 24 in space: the rotations of the cube; else the multiples of a turn / count: of the plane, in "
@@ -220,6 +225,8 @@ void refuse(const TrajectoryOptions&) {}
 void refuse(const CompletionOptions&) {}
 
 void refuse(const PoseCorrectionOptions&) {}
+
+void refuse(const RegistrationOptions&) {}
 
 void refuse(const RigidMotionOptions&) {}
 

@@ -50,6 +50,13 @@ struct PoseCorrectionOptions {
 };
 void fields(Fields& f, PoseCorrectionOptions& o);
 
+/// Predicts the motion between two copies of a set of poses (tasks/registration.h).
+struct RegistrationOptions {
+  static constexpr const char* name_in_config = "registration";
+  int64_t channels = 32;  // of the descriptor by which a token is matched
+};
+void fields(Fields& f, RegistrationOptions& o);
+
 /// The rotations of an input over which a prediction is averaged.
 struct TestTimeRotations {
   int64_t count = 1;    // 1: the input as it is; 24 in space: the rotations of the cube; else the
@@ -225,7 +232,7 @@ void fields(Fields& f, RelaxationOptions& o);
 
 using TaskChoice = std::variant<TrajectoryOptions, CompletionOptions, ClassificationOptions,
                                 SegmentationOptions, ForceFieldOptions, PropertyOptions, RigidMotionOptions,
-                                RelaxationOptions, PoseCorrectionOptions>;
+                                RelaxationOptions, PoseCorrectionOptions, RegistrationOptions>;
 struct TaskOptions {
   TaskChoice task;
 };

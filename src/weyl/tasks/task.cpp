@@ -8,6 +8,7 @@
 #include "weyl/tasks/force_field.h"
 #include "weyl/tasks/pose_correction.h"
 #include "weyl/tasks/property.h"
+#include "weyl/tasks/registration.h"
 #include "weyl/tasks/relaxation.h"
 #include "weyl/tasks/rigid_motion.h"
 #include "weyl/tasks/segmentation.h"
@@ -61,6 +62,9 @@ std::unique_ptr<Task> make(const RelaxationOptions& o) {
 }
 std::unique_ptr<Task> make(const PoseCorrectionOptions& o) {
   return std::make_unique<PoseCorrection>(o);
+}
+std::unique_ptr<Task> make(const RegistrationOptions& o) {
+  return std::make_unique<Registration>(o);
 }
 
 }  // namespace

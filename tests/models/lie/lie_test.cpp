@@ -279,14 +279,65 @@ TEST(Lie, NeighboursWithinALargeRadiusAreAllTokens) {
   }
 }
 
+// As many nearest as there are tokens: the same model; few: another, as with a causal mask.
+TEST(Lie, AsManyNearestAsThereAreAreAllTokens) {
+  for (const LieGroup group : {LieGroup::se3, LieGroup::so3}) {
+    for (Options options : with_directions()) {
+      SCOPED_TRACE(std::string(name_of(group)) + " " + text_of(options));
+      Poses poses;
+      poses.group = group;
+      poses.graphs = Segments::of_sizes(std::vector<int64_t>{140, 2});
+      poses.elements = exponentials(group, 0.5 * sine({142, degrees_of_freedom(group)}, 2));
+      const auto with = [&](int64_t nearest) {
+        options.nearest = nearest;
+        return (*make(options, interface_of(group)))(poses);
+      };
+      const Named all = with(0), many = with(139), few = with(4);
+      double apart = 0;
+      for (const auto& [name, y] : all) {
+        EXPECT_LT((many.at(name) - y).abs().max().item<double>(), 1e-9) << name;
+        apart = worst_of(apart, (few.at(name) - y).abs().max().item<double>());
+      }
+      EXPECT_GT(apart, 1e-6);
+    }
+  }
+}
+
+// What is counted is what is done: half of the pairs under a causal mask, of the nearest so many.
+TEST(Lie, CountsThePairsThatAreScored) {
+  Interface interface = interface_of(LieGroup::se3);
+  interface.typical_nodes = 100;
+  const auto forward = [&](Order order, int64_t nearest) {
+    Options options = small(Variant::G);
+    options.order = order;
+    options.nearest = nearest;
+    return make(options, interface)->work_of_token().forward;
+  };
+  const double all = forward(Order::none, 0), none = 2 * forward(Order::none, 50) - all,
+               pair = (all - none) / 100;
+  EXPECT_GT(pair, 0);
+  EXPECT_NEAR(forward(Order::none, 10), none + 10 * pair, 1e-6 * all);
+  EXPECT_NEAR(forward(Order::none, 1000), all, 1e-6 * all);
+  EXPECT_NEAR(forward(Order::causal, 0), none + 49.5 * pair, 1e-6 * all);
+  double pairs = 0;
+  for (int i = 0; i < 100; ++i) {
+    pairs += std::min(i, 10) / 100.0;
+  }
+  EXPECT_NEAR(forward(Order::causal, 10), none + pairs * pair, 1e-6 * all);
+}
+
 TEST(LieEquivariance, OfNeighbours) {
   for (const LieGroup group : lie_groups) {
     const auto interface = interface_of(group);
     Options options = small(Variant::G);
     options.neighbours = 1.5;
-    const auto model = make(options, interface);
     SCOPED_TRACE(name_of(group));
-    equivariance::expect_claims_hold(*model, {tokens(group, 2, 12), {}}, schema_of(interface));
+    equivariance::expect_claims_hold(*make(options, interface), {tokens(group, 2, 12), {}},
+                                     schema_of(interface));
+    options.neighbours = 0;
+    options.nearest = 4;
+    equivariance::expect_claims_hold(*make(options, interface), {tokens(group, 2, 12), {}},
+                                     schema_of(interface));
   }
 }
 

@@ -1,5 +1,6 @@
 #include "weyl/ops/lie/attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -243,7 +244,7 @@ TEST(LieNeighbours, AreThePairsWithinTheRadius) {
         const Pairs all = pairs_between(c.elements, c.graphs, group, policy, causal);
         const Tensor lengths = all.squares.sum(1).sqrt().masked_select(all.present);
         const double radius = at::quantile(lengths, 0.1).item<double>();
-        const Pairs near = pairs_near(c.elements, c.graphs, group, policy, radius, causal);
+        const Pairs near = pairs_near(c.elements, c.graphs, group, policy, radius, 0, causal);
         const Tensor rows = rows_near(all, radius);
         const Edges every = all_pairs(c.graphs);
         ASSERT_GT(rows.size(0), 100);
@@ -256,6 +257,89 @@ TEST(LieNeighbours, AreThePairsWithinTheRadius) {
       }
     }
   }
+}
+
+/// Rows of all pairs that belong to the k nearest of their centre, or are as near to 1e-4, one centre after another, by sorting.
+Tensor rows_of_nearest(const Pairs& all, const Edges& every, double radius, int64_t k) {
+  const Tensor squares = all.squares.sum(1).contiguous(), present = all.present.contiguous();
+  const auto* s = squares.const_data_ptr<double>();
+  const auto* here = present.const_data_ptr<bool>();
+  std::vector<int64_t> rows;
+  for (size_t i = 0; i + 1 < every.of_centre.offsets.size(); ++i) {
+    std::vector<int64_t> own;
+    for (int64_t p = every.of_centre.offsets[i]; p < every.of_centre.offsets[i + 1]; ++p) {
+      if (here[p] && (radius == 0 || s[p] < radius * radius)) {
+        own.push_back(p);
+      }
+    }
+    std::ranges::stable_sort(own, {}, [&](int64_t p) { return s[p]; });
+    if (own.size() > static_cast<size_t>(k)) {
+      const double limit = s[own[static_cast<size_t>(k) - 1]] * (1 + 1e-4);
+      std::erase_if(own, [&](int64_t p) { return s[p] > limit; });
+    }
+    std::ranges::sort(own);
+    rows.insert(rows.end(), own.begin(), own.end());
+  }
+  return at::tensor(rows, at::kLong);
+}
+
+TEST(LieNeighbours, AreTheNearest) {
+  for (const LieGroup group : lie_groups) {
+    for (const ChartPolicy policy : policies) {
+      for (const bool causal : {false, true}) {
+        for (const bool within : {false, true}) {
+          SCOPED_TRACE(testing::Message()
+                       << name_of(group) << " policy " << static_cast<int>(policy) << causal << within);
+          const Case c(group, {30, 1, 0, 4, 60}, is_rigid(group) ? 1.0 : 0.4);
+          const Pairs all = pairs_between(c.elements, c.graphs, group, policy, causal);
+          const Edges every = all_pairs(c.graphs);
+          const double radius =
+              within ? at::quantile(all.squares.sum(1).sqrt().masked_select(all.present), 0.1).item<double>()
+                     : 0;
+          const Pairs near = pairs_near(c.elements, c.graphs, group, policy, radius, 7, causal);
+          const Tensor rows = rows_of_nearest(all, every, radius, 7);
+          EXPECT_TRUE(at::equal(near.near->centre, every.centre.index_select(0, rows)));
+          EXPECT_TRUE(at::equal(near.near->neighbour, every.neighbour.index_select(0, rows)));
+          EXPECT_LE(largest(near.coordinates - all.coordinates.index_select(0, rows)), 1e-12);
+        }
+      }
+    }
+  }
+}
+
+// Dense places beside thin ones, and tokens far from all: cells as wide as most need do not serve these.
+TEST(LieNeighbours, TheNearestOfUnevenPlaces) {
+  for (const LieGroup group : {LieGroup::se2, LieGroup::se3}) {
+    Case c(group, {900, 5}, 1.0);
+    Tensor matrices = element_matrices(c.elements, group).clone();
+    const int64_t n = dimension_of(group);
+    Tensor places = matrices.slice(1, 0, n).select(2, n);
+    places.slice(0, 0, 500).mul_(0.05);
+    places.slice(0, 600, 900).mul_(40);
+    places[3].mul_(1e4);
+    c.elements = compact_elements(matrices, group);
+    const Pairs all = pairs_between(c.elements, c.graphs, group, ChartPolicy::mask);
+    const Edges every = all_pairs(c.graphs);
+    const Pairs near = pairs_near(c.elements, c.graphs, group, ChartPolicy::mask, 0, 5);
+    const Tensor rows = rows_of_nearest(all, every, 0, 5);
+    EXPECT_TRUE(at::equal(near.near->centre, every.centre.index_select(0, rows))) << name_of(group);
+    EXPECT_TRUE(at::equal(near.near->neighbour, every.neighbour.index_select(0, rows))) << name_of(group);
+  }
+}
+
+// Steps of one length: both sides are as near, and neither their order nor rounding chooses between them.
+TEST(LieNeighbours, TiesCountOnBothSides) {
+  const Tensor steps = at::arange(40, at::kDouble).unsqueeze(1) * at::tensor({0.7, 0.1, 0.05}, at::kDouble);
+  const Tensor path = exp(steps, LieGroup::se2);
+  const Segments graphs = Segments::of_sizes(std::vector<int64_t>{40});
+  const Pairs near = pairs_near(path, graphs, LieGroup::se2, ChartPolicy::mask, 0, 1);
+  for (int64_t i = 1; i < 39; ++i) {
+    ASSERT_EQ(near.near->of_centre.size(i), 2);
+    const int64_t first = near.near->of_centre.offsets[static_cast<size_t>(i)];
+    EXPECT_EQ(near.near->neighbour[first].item<int64_t>(), i - 1);
+    EXPECT_EQ(near.near->neighbour[first + 1].item<int64_t>(), i + 1);
+  }
+  EXPECT_EQ(near.near->of_centre.size(0), 1);
 }
 
 // Attention over neighbours is attention with all other pairs masked; 1,500 tokens are more than are taken at once.
@@ -286,14 +370,31 @@ TEST(LieNeighbours, AttentionIsThatWithTheOthersMasked) {
   }
 }
 
+TEST(LieNeighbours, AttentionHasTheDerivativesOfItsExpression) {
+  Case c(LieGroup::se3, {6, 1, 3}, 0.6, 2, 2);
+  const Pairs pairs = pairs_near(c.elements, c.graphs, c.group, ChartPolicy::mask, 0, 2);
+  const Expression f = [&](const Tensors& x) {
+    Pairs with = pairs;
+    with.coordinates = x[1];
+    const Attention y = attention_scored(x[0], with, x[2], c.graphs);
+    return at::cat({y.mixed.flatten(), y.coordinates.flatten()});
+  };
+  const Tensor scores = pairs.coordinates.slice(1, 0, 2).sin().contiguous();
+  expect_gradients(f, {scores, pairs.coordinates, c.values});
+  expect_second_gradients(f, {scores, pairs.coordinates, c.values}, {1e-5, 3e-5, 1e-6, 6});
+}
+
 TEST(LieNeighbours, ErrorsAndCorners) {
   const Case c(LieGroup::se3, {5}, 0.4, 1, 1);
   for (const double radius : {0.0, -1.0, std::nan("")}) {
     EXPECT_THROW(pairs_near(c.elements, c.graphs, c.group, ChartPolicy::mask, radius), ShapeError);
   }
+  EXPECT_THROW(pairs_near(c.elements, c.graphs, c.group, ChartPolicy::mask, 0, -1), ShapeError);
   EXPECT_THROW(pairs_near(c.elements.slice(1, 0, 6), c.graphs, c.group, ChartPolicy::mask, 1), ShapeError);
   const Case none(LieGroup::se3, {0}, 0.4, 1, 1);
   EXPECT_EQ(pairs_near(none.elements, none.graphs, none.group, ChartPolicy::mask, 1).coordinates.size(0), 0);
+  EXPECT_EQ(pairs_near(none.elements, none.graphs, none.group, ChartPolicy::mask, 0, 3).coordinates.size(0),
+            0);
   // Nobody near: zeros, and finite gradients.
   const Pairs alone = pairs_near(c.elements, c.graphs, c.group, ChartPolicy::mask, 1e-9);
   EXPECT_EQ(alone.near->count(), 0);

@@ -339,7 +339,7 @@ Verb add_config_new(CLI::App& config) {
   add_data(app, c->data, "data file or folder, of any format that `data inspect` lists");
   add_choice(app, "--task", c->task,
              {"force_field", "property", "classification", "segmentation", "completion", "pose_correction",
-              "trajectory", "rigid_motion"},
+              "registration", "trajectory", "rigid_motion"},
              "what is learned; needed where the data have labels for several");
   app.add_option("--system", c->system, "what learns, default the one that does best on such data")
       ->type_name("SYSTEM");

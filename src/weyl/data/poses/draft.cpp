@@ -58,16 +58,19 @@ void cut_windows(PoseSequencesDataOptions& o, int64_t poses) {
 }
 
 FoundData look_at_trajectory(const std::string& path) {
-  const int64_t poses = read_poses(path).size();
+  const int64_t lines = read_poses(path, {}, RepeatedTimes::keep).size();
+  const int64_t poses = read_poses(path, {}, RepeatedTimes::drop).size();
   require<ConfigError>(poses >= 2 * kLeastOfGap, path, ": must have at least ", 2 * kLeastOfGap,
                        " poses, a window of ", kLeastOfGap, " to train on and one to validate on, got ",
                        poses);
   PoseSequencesDataOptions options{.path = path, .group = LieGroup::se3};
+  options.repeated = lines > poses ? RepeatedTimes::drop : RepeatedTimes::refuse;
   cut_windows(options, poses);
   FoundData found = completion(options);
   found.tasks.push_back({"pose_correction", "its own next poses", /*on_request=*/true});
   found.what = text("a trajectory of ", poses, " poses: ", found.samples, " windows of it for training");
-  found.write_data = [options](ConfigDraft& draft, const std::string& task, const std::string&) {
+  found.write_data = [options, twice = lines - poses](ConfigDraft& draft, const std::string& task,
+                                                      const std::string&) {
     const bool gaps = task == "completion";
     write_set(draft, gaps ? "pose_sequences" : "pose_windows", options.path);
     draft.set("group", std::string(name_of(options.group)),
@@ -80,6 +83,11 @@ FoundData look_at_trajectory(const std::string& path) {
     draft.set("stride", options.stride, "poses from one window to the next");
     draft.set("fractions", options.fractions,
               "of the trajectory, one stretch after the other: training, validation, test");
+    if (twice > 0) {
+      draft.set(
+          "repeated", "drop",
+          text(twice, " of its poses have the time of the one before and are left out; keep: they stay"));
+    }
   };
   return found;
 }

@@ -1,4 +1,5 @@
 // Carrier tensor files, as `weyl config new` sees them.
+#include <ATen/TensorOperators.h>
 #include <ATen/ops/max.h>
 
 #include <algorithm>
@@ -72,7 +73,7 @@ std::vector<std::string> outputs_for(const std::string& task, const TensorLabels
   if (task == "trajectory") {
     return {item(*labels.displacement, ", role = \"offset\"")};
   }
-  if (task == "pose_correction") {
+  if (task == "pose_correction" || task == "registration") {
     return {item(*labels.pose)};
   }
   if (task == "classification") {
@@ -114,7 +115,8 @@ void write_interface(ConfigDraft& draft, const Schema& schema, const std::string
     draft.set("length_unit", "Angstrom", "the files say none; with the units of energies and forces below");
   }
   std::vector<std::string> features;
-  for (const Quantity& q : told.features) {
+  for (Quantity q : told.features) {
+    q.name = task == "registration" ? "copy" : q.name;
     features.push_back(item(q));
   }
   if (!features.empty()) {
@@ -134,6 +136,21 @@ void write_interface(ConfigDraft& draft, const Schema& schema, const std::string
   }
   draft.set("outputs", TomlText::raw(outputs_list(outputs)),
             "the labels of the files that the task learns" + left);
+}
+
+/// Whether the one number of each token is 0 or 1, and each sample has both: two copies of a set of poses.
+bool holds_copies(const Batch& batch) {
+  const auto* poses = std::get_if<Poses>(&batch.input);
+  if (poses == nullptr || !poses->scalars.defined() || poses->scalars.size(1) != 1) {
+    return false;
+  }
+  const Tensor& x = poses->scalars;
+  bool both = x.eq(0).logical_or(x.eq(1)).all().item<bool>();
+  for (int64_t s = 0; both && s < poses->graphs.count(); ++s) {
+    const Tensor one = x.slice(0, poses->graphs.offsets[s], poses->graphs.offsets[s + 1]).eq(1);
+    both = one.any().item<bool>() && !one.all().item<bool>();
+  }
+  return both;
 }
 
 FoundData look_at_tensor_files(const std::string& path, const std::string& file) {
@@ -173,6 +190,7 @@ FoundData look_at_tensor_files(const std::string& path, const std::string& file)
       found.tasks.push_back({task, by_what, /*on_request=*/labels->pose != nullptr && !found.tasks.empty()});
     }
   };
+  fits(labels->pose != nullptr && holds_copies(read.batch), "registration", "pose, of two copies");
   fits(labels->pose != nullptr, "pose_correction", "pose");
   fits(labels->displacement != nullptr, "trajectory", "displacement");
   fits(labels->classes != nullptr, "classification", "class");

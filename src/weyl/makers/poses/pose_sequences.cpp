@@ -6,6 +6,7 @@
 #include <span>
 
 #include "weyl/algebra/lie/group.h"
+#include "weyl/config/unused_options.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/core/safetensors.h"
@@ -396,6 +397,14 @@ void write_sequences(const PoseSequencesMakerOptions& o, std::span<const PoseSeq
   write_safetensors(path, tensors, facts, Existing::keep);
 }
 
+/// Of groups of rotations nothing is drawn by lengths.
+void require_pose_sequences_effects(const PoseSequencesMakerOptions& o) {
+  const bool places = matrix_size(o.group) > dimension_of(o.group);
+  const char* of_rotations = "of rotations, which have no places";
+  const Conditional options[] = {{"spread", places, of_rotations}, {"step", places, of_rotations}};
+  refuse_unused("pose_sequences", o, PoseSequencesMakerOptions{}, options);
+}
+
 }  // namespace
 
 PoseSequence make_pose_sequence(const PoseSequencesMakerOptions& options, std::string_view split,
@@ -407,6 +416,7 @@ PoseSequence make_pose_sequence(const PoseSequencesMakerOptions& options, std::s
 bool make_pose_sequences(const PoseSequencesMakerOptions& options, const std::string& folder,
                          const JobHooks& hooks) {
   require_pose_sequences_options(options);
+  require_pose_sequences_effects(options);
   return make_split_files(
       PoseSequencesMakerOptions::name_in_config, {options.train, options.valid, options.test}, folder,
       options.threads, hooks,

@@ -97,7 +97,8 @@ PoseSequence make_pose_sequence(const PoseSequencesMakerOptions& options, std::s
 /// threads. Files that are there already are never replaced (ConfigError), and when one cannot be written
 /// (DataError) none of the new ones is left. False when stopped: then nothing was written. ConfigError:
 /// fewer than 4 elements, `longest` below `length`, blocks of a group that has one alone, `noise_in` without noise or
-/// of a block that the group has not, a sequence that 1000 draws do not give.
+/// of a block that the group has not, a sequence that 1000 draws do not give; an option without effect, spread and step
+/// of rotations.
 bool make_pose_sequences(const PoseSequencesMakerOptions& options, const std::string& folder,
                          const JobHooks& hooks = {});
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "weyl/algebra/lie/group.h"
+#include "weyl/config/unused_options.h"
 #include "weyl/core/check.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/makers/poses/pose_sequences.h"
@@ -114,6 +115,15 @@ void write_windows(const PoseWindowsMakerOptions& o, std::span<const PoseWindow>
                     Existing::keep);
 }
 
+/// Of groups of rotations nothing is drawn by lengths.
+void require_pose_windows_effects(const PoseWindowsMakerOptions& o) {
+  const bool places = matrix_size(o.group) > dimension_of(o.group);
+  const char* of_rotations = "of rotations, which have no places";
+  const Conditional options[] = {
+      {"spread", places, of_rotations}, {"step", places, of_rotations}, {"noise", places, of_rotations}};
+  refuse_unused("pose_windows", o, PoseWindowsMakerOptions{}, options);
+}
+
 }  // namespace
 
 PoseWindow make_pose_window(const PoseWindowsMakerOptions& o, std::string_view split, int64_t index) {
@@ -161,6 +171,7 @@ PoseWindow make_pose_window(const PoseWindowsMakerOptions& o, std::string_view s
 bool make_pose_windows(const PoseWindowsMakerOptions& options, const std::string& folder,
                        const JobHooks& hooks) {
   require_pose_windows_options(options);
+  require_pose_windows_effects(options);
   return make_split_files(
       PoseWindowsMakerOptions::name_in_config, {options.train, options.valid, options.test}, folder,
       options.threads, hooks,

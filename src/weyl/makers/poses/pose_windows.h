@@ -57,7 +57,7 @@ PoseWindow make_pose_window(const PoseWindowsMakerOptions& options, std::string_
 /// Makes train, valid and test (those of nonzero size) as carrier tensor files `<folder>/<split>.safetensors`; the same bytes
 /// for any number of threads. Files that are there already are never replaced (ConfigError), and when one cannot be written
 /// (DataError) none of the new ones is left. False when stopped: then nothing was written. ConfigError: an affine group; fewer
-/// than two poses to look ahead from.
+/// than two poses to look ahead from; an option without effect, spread, step and noise of rotations.
 bool make_pose_windows(const PoseWindowsMakerOptions& options, const std::string& folder,
                        const JobHooks& hooks = {});
 

@@ -55,9 +55,10 @@ Part part_of(const Tensor& elements, const Segments& graphs, const F& take) {
 }
 
 void add_pairs(Part& part, const View& view, ChartPolicy chart, at::ScalarType dtype) {
-  Pairs pairs = view.radius > 0
-                    ? pairs_near(part.elements, part.graphs, view.group, chart, view.radius, view.causal)
-                    : pairs_between(part.elements, part.graphs, view.group, chart, view.causal);
+  Pairs pairs =
+      view.of_neighbours()
+          ? pairs_near(part.elements, part.graphs, view.group, chart, view.radius, view.nearest, view.causal)
+          : pairs_between(part.elements, part.graphs, view.group, chart, view.causal);
   if (view.reads == Reads::exact_coordinates) {
     part.exact = pairs.coordinates;
   }
@@ -77,7 +78,7 @@ Tensor in_order(const Relations& relations, const std::vector<Tensor>& parts) {
 Relations relate(const View& view, const Tensor& elements, const Segments& graphs, at::ScalarType dtype) {
   Relations relations{view, {}, {}};
   const auto is_short = [&](int64_t size) {
-    return view.reads != Reads::squares || view.radius > 0 || size <= long_graph;
+    return view.reads != Reads::squares || view.of_neighbours() || size <= long_graph;
   };
   Part of_short = part_of(elements, graphs, is_short);
   if (!of_short.rows.defined()) {

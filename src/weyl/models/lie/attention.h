@@ -31,6 +31,9 @@ struct View {
   Reads reads = Reads::squares;
   bool causal = false;  // a token sees those before it in its graph
   double radius = 0;    // and of them those with |w| below this; 0: all
+  int64_t nearest = 0;  // and of them the nearest; 0: all
+
+  bool of_neighbours() const { return radius > 0 || nearest > 0; }
 };
 
 /// From how many tokens on graphs are long: numbers of their pairs cost more than making them in each layer.
@@ -49,7 +52,7 @@ Tensor in_order(const Relations& relations, const std::vector<Tensor>& parts);
 /// The relations of elements (N, compact) in float64, for layers in `dtype`: logarithms are made in float64 and rounded
 /// once, since what they lose the network amplifies. Layers whose scores read squares can do without stored pairs, as
 /// they do for graphs of more than 128 tokens. That is each graph's own affair: a short one has the same bits beside a
-/// long one as alone. For others squares are left as pairs_between makes them. With a radius the pairs of neighbours are
+/// long one as alone. For others squares are left as pairs_between makes them. With a radius or a count the pairs of neighbours are
 /// stored (pairs_near), whatever the length.
 /// ShapeError under ChartPolicy::error when a stored pair lies outside the chart; of the others the layers say it.
 Relations relate(const View& view, const Tensor& elements, const Segments& graphs, at::ScalarType dtype);

@@ -5,6 +5,7 @@
 #include <ATen/ops/eye.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/ones.h>
+#include <algorithm>
 #include <cmath>
 
 #include "weyl/core/check.h"
@@ -80,12 +81,12 @@ Stream Block::operator()(const Stream& in, const LayerNorm& next, const LayerSco
   return {end.sum, end.normed};
 }
 
-Work Block::work(double graph_nodes, bool moved) const {
+Work Block::work(double pairs, bool moved) const {
   const auto d = static_cast<double>(width_), of_pair = static_cast<double>(heads_ * pair_width_);
   const double scored = query_ ? 2 : 1;  // A has products of queries and keys too
   // W_w reads the means of all heads, each of which it has its own columns for.
   return Work::product(2 * scored * d * d + d * of_pair + 2 * d * static_cast<double>(hidden_)) +
-         Work::product(graph_nodes * scored * d) + Work::product(graph_nodes * of_pair, moved ? 2 : 1);
+         Work::product(pairs * scored * d) + Work::product(pairs * of_pair, moved ? 2 : 1);
 }
 
 namespace {
@@ -147,6 +148,8 @@ Transformer::Transformer(const Options& given, const Interface& interface)
                        "model.lie.move_tokens: goes with variants G and C, which see poses in every block");
   require<ConfigError>(options.neighbours == 0 || !raw_poses,
                        "model.lie.neighbours: goes with variants G and C, which see poses in every block");
+  require<ConfigError>(options.nearest == 0 || !raw_poses,
+                       "model.lie.nearest: goes with variants G and C, which see poses in every block");
   require<ConfigError>(options.order == Order::none || !raw_poses,
                        "model.lie.order: goes with variants G and C, whose scores it is part of");
   require<ConfigError>(
@@ -237,7 +240,7 @@ Named Transformer::forward(const Poses& poses) {
   const double unit = options.length_scale;
   Tensor tokens = compact_elements(with_lengths(poses.elements.to(at::kDouble), group(), 1 / unit),
                                    group());  // where they are now
-  View view{group(), options.chart, {}, options.order == Order::causal, options.neighbours};
+  View view{group(), options.chart, {}, options.order == Order::causal, options.neighbours, options.nearest};
   if (score_) {
     view.reads = score_->reads();
     relations = relate(view, tokens, graphs, dtype);
@@ -297,7 +300,7 @@ std::string Transformer::stored_for(bool training) const {
   if (!score_) {
     return "";
   }
-  if (options.neighbours > 0) {
+  if (options.neighbours > 0 || options.nearest > 0) {
     const bool by_cells = is_rigid(group()) && matrix_size(group()) > dimension_of(group());
     return by_cells ? "" : "the neighbours of this group are";
   }
@@ -344,14 +347,24 @@ std::vector<std::string> Transformer::warnings(std::string_view /*differentiated
   return {storage_text(reason, std::round(interface.typical_nodes))};
 }
 
+double Transformer::pairs_of_token() const {
+  const double n = interface.typical_nodes,
+               k = options.nearest > 0 ? static_cast<double>(options.nearest) : n;
+  if (options.order != Order::causal) {
+    return std::min(n, k);
+  }
+  // The mean of min(k, i) over the tokens i = 0 .. n - 1.
+  return k < n ? k - k * (k + 1) / (2 * n) : (n - 1) / 2;
+}
+
 Work Transformer::work() const {
   const auto d = static_cast<double>(options.width), dof = static_cast<double>(degrees_of_freedom(group()));
   const double read = static_cast<double>(scalars_ + (embedding_ ? raw_numbers(group()) : 0));
   Work work = Work::product(d * read, 1);
   for (size_t l = 0; l < blocks_.size(); ++l) {
     const bool moved = l > 0 && options.move_tokens;
-    work += blocks_[l]->work(interface.typical_nodes, moved);
-    work += score_ ? interface.typical_nodes * score_->work(moved) : Work();
+    work += blocks_[l]->work(pairs_of_token(), moved);
+    work += score_ ? pairs_of_token() * score_->work(moved) : Work();
   }
   work += Work::product(d * dof * static_cast<double>(moves_.size()));
   for (const auto& q : interface.outputs) {

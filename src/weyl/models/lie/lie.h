@@ -30,8 +30,8 @@ class Block : public Module {
   /// `in.normed` is norm1 of `in.h`; the result's is `next` of its h. `score` is null for A.
   Stream operator()(const Stream& in, const LayerNorm& next, const LayerScore* score,
                     const Relations& relations, const Segments& graphs) const;
-  /// Of one token, scores of poses apart. `moved`: as in Score::work.
-  Work work(double graph_nodes, bool moved) const;
+  /// Of one token that is scored with so many, scores of poses apart. `moved`: as in Score::work.
+  Work work(double pairs, bool moved) const;
 
  private:
   Tensor attention(const Tensor& x, const LayerScore* score, const Relations& relations,
@@ -74,8 +74,9 @@ class Transformer : public PosesModel {
   const Options options;
 
  private:
-  Tensor embedded(const Poses& poses) const;              // h (N, d)
-  int64_t numbers_of(const Quantity& q) const;            // that make a correction or an element
+  Tensor embedded(const Poses& poses) const;    // h (N, d)
+  double pairs_of_token() const;                // with how many others a token is scored, of typical_nodes
+  int64_t numbers_of(const Quantity& q) const;  // that make a correction or an element
   Tensor factor_of(const Tensor& orthonormal) const;      // exp, (N, E) -> (N, compact)
   Tensor factor_of_element(const Tensor& numbers) const;  // by `factor`
   Tensor coordinates_of(const Tensor& factor) const;      // and back

@@ -30,6 +30,10 @@ void fields(Fields& f, Options& o) {
     "a token attends to those alone whose w is shorter than this, |w| < neighbours, all coordinates weighing the same; 0: to "
     "all. For long sequences of SE(2) and SE(3), whose time then grows with the tokens (G and C)",
     {0, 1e6});
+  f("nearest", o.nearest,
+    "a token attends to so many of the others alone, those whose w is shortest (and those as short as the last of them); 0: to "
+    "all. With neighbours, of those within it; in time and memory as there (G and C)",
+    {0, 1e6});
   f("chart", o.chart,
     "where the chart of the logarithm ends: leave such pairs out (affine groups), take (g - 1/g)/2 or the "
     "logarithms of the polar factors in its place, for every pair, or fail");
@@ -56,6 +60,7 @@ void require_effects(const Options& o, const Interface* interface) {
       {"directed", o.variant == Variant::G, "without variant = \"G\", whose score it is"},
       {"order", poses, "with variant = \"A\", which sees all tokens alike"},
       {"neighbours", poses, "with variant = \"A\", which takes no logarithms"},
+      {"nearest", poses, "with variant = \"A\", which takes no logarithms"},
       {"chart", poses, "with variant = \"A\", which takes no logarithms"},
       {"factor", elements, "without an output that is an element"},
       {"move_tokens", poses && o.blocks > 1,

@@ -55,6 +55,7 @@ struct Options {
   bool directed = false;
   Order order = Order::none;
   double neighbours = 0;  // 0: all tokens of a sample
+  int64_t nearest = 0;    // of them; 0: all
   ChartPolicy chart = ChartPolicy::mask;
   FactorForm factor = FactorForm::exponential;
   bool move_tokens = false;

@@ -2,8 +2,12 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/arange.h>
+#include <ATen/ops/argsort.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
+#include <ATen/ops/full_like.h>
+#include <ATen/ops/kthvalue.h>
 #include <ATen/ops/logical_and.h>
 #include <ATen/ops/logical_not.h>
 #include <ATen/ops/matmul.h>
@@ -14,6 +18,7 @@
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/where.h>
 #include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -21,6 +26,7 @@
 #include <vector>
 
 #include "weyl/core/check.h"
+#include "weyl/core/quantile.h"
 #include "weyl/kernels/dispatch.h"
 #include "weyl/kernels/lie/attention.h"
 #include "weyl/ops/autograd/kernel_inputs.h"
@@ -30,6 +36,7 @@
 #include "weyl/ops/edges/neighbours.h"
 #include "weyl/ops/lie/elements.h"
 #include "weyl/ops/lie/log.h"
+#include "weyl/ops/lie/neighbour_attention.h"
 #include "weyl/ops/lie/number.h"
 #include "weyl/ops/lie/planes.h"
 #include "weyl/ops/segment.h"
@@ -372,34 +379,6 @@ Pairs pairs_between(const Tensor& compact, const Segments& graphs, LieGroup grou
   return pairs;
 }
 
-namespace {
-
-constexpr int64_t rows_at_once = 1024;  // of tokens whose neighbours' values are gathered at a time
-
-/// attention_over_pairs of neighbours, all of them present, so many tokens at a time that what is made of their pairs
-/// stays in the cache.
-Tensors attention_over_neighbours(const Tensor& scores, const Tensor& coordinates, const Tensor& values,
-                                  const Edges& list) {
-  std::vector<Tensor> mixed, means;
-  const std::vector<int64_t>& offsets = list.of_centre.offsets;
-  for (int64_t first = 0; first < list.nodes() || first == 0; first += rows_at_once) {
-    const int64_t last = std::min(first + rows_at_once, list.nodes());
-    const int64_t begin = offsets[static_cast<size_t>(first)], end = offsets[static_cast<size_t>(last)];
-    std::vector<int64_t> sizes;
-    for (int64_t i = first; i < last; ++i) {
-      sizes.push_back(offsets[static_cast<size_t>(i) + 1] - offsets[static_cast<size_t>(i)]);
-    }
-    const Segments of_centre = Segments::of_sizes(sizes, scores.device());
-    const Tensor a = segment_softmax(scores.slice(0, begin, end), of_centre).unsqueeze(2);  // (E, H, 1)
-    const Tensor seen = values.index_select(0, list.neighbour.slice(0, begin, end));
-    mixed.push_back(segment_sum(a * seen, of_centre));
-    means.push_back(segment_sum(a * coordinates.slice(0, begin, end).unsqueeze(1), of_centre));
-  }
-  return {at::cat(mixed), at::cat(means)};
-}
-
-}  // namespace
-
 Attention attention_scored(const Tensor& scores, const Pairs& pairs, const Tensor& values,
                            const Segments& graphs) {
   const char* where = "lie_attention_scored";
@@ -586,60 +565,202 @@ Listed listed(const Tensor& compact, const Tensor& centre, const Tensor& neighbo
 }
 
 constexpr int64_t pairs_at_once = 16384;  // of candidates, whose numbers then stay in the cache
+constexpr double as_near = 1 + 1e-4;      // squares of lengths that count as one
 
-/// The pairs that may be near: of a list of cells, or all pairs, tokens with themselves and those behind included.
-Edges candidates(const Tensor& compact, const Segments& graphs, LieGroup group, double radius) {
-  const Tensor places = is_rigid(group) ? translations_of(compact, group) : Tensor();
-  // A little more than the radius: lengths of logarithms and distances are not rounded alike.
-  return places.defined() ? neighbours(places, graphs, radius * (1 + 1e-6)) : all_pairs(graphs);
-}
+/// Pairs that are near, without derivatives, ordered by centre and neighbour.
+struct Found {
+  Tensor centre, neighbour;             // (P) int64
+  Tensor coordinates, squares, margin;  // (P, dof), (P, K), (P)
+
+  Tensor lengths() const { return squares.sum(1); }  // squared
+  Found rows(const Tensor& taken) const {
+    const auto of = [&](const Tensor& x) { return x.index_select(0, taken); };
+    return {of(centre), of(neighbour), of(coordinates), of(squares), of(margin)};
+  }
+  static Found all_of(const std::vector<Found>& parts) {
+    const auto joined = [&](auto member) {
+      std::vector<Tensor> all;
+      for (const Found& part : parts) {
+        all.push_back(part.*member);
+      }
+      return at::cat(all);
+    };
+    return {joined(&Found::centre), joined(&Found::neighbour), joined(&Found::coordinates),
+            joined(&Found::squares), joined(&Found::margin)};
+  }
+};
+
+/// The search for the pairs of pairs_near.
+class NearPairs {
+ public:
+  NearPairs(const Tensor& elements, const Segments& graphs, LieGroup group, ChartPolicy policy, bool causal)
+      : elements_(elements), graphs_(graphs), group_(group), policy_(policy), causal_(causal) {
+    if (is_rigid(group)) {
+      places_ = translations_of(elements, group);
+    }
+    outside = at::zeros({graphs.rows()}, elements.options().dtype(at::kLong));
+  }
+
+  Found find(double radius, int64_t nearest) {
+    Found found = radius > 0          ? within(radius)
+                  : places_.defined() ? by_growing_cells(nearest)
+                                      : of(all_pairs(graphs_), std::numeric_limits<double>::infinity());
+    found = nearest > 0 ? nearest_of(found, nearest) : found;
+    if (is_rigid(group_)) {
+      outside.index_add_(0, found.centre, (found.margin <= 0).to(at::kLong));
+    }
+    return found;
+  }
+
+  Tensor
+      outside;  // (N) int64: pairs without a logarithm; of affine groups among all candidates, which have no length either
+
+ private:
+  /// Those of listed pairs that are shorter than the radius.
+  Found of(const Edges& maybe, double radius) {
+    std::vector<Found> parts;
+    for (int64_t first = 0; first < maybe.count() || first == 0; first += pairs_at_once) {
+      parts.push_back(some(maybe.centre.slice(0, first, first + pairs_at_once),
+                           maybe.neighbour.slice(0, first, first + pairs_at_once), radius));
+    }
+    return Found::all_of(parts);
+  }
+
+  Found some(const Tensor& centre, const Tensor& neighbour, double radius) {
+    const Tensor others = causal_ ? neighbour < centre : neighbour != centre;
+    const Listed all = listed(elements_, centre, neighbour, group_, policy_);
+    const Tensor near =
+        at::logical_and(at::logical_and(others, all.present), all.squares.sum(1) < radius * radius);
+    if (!is_rigid(group_)) {
+      outside.index_add_(0, centre, at::logical_and(all.margin <= 0, others).to(at::kLong));
+    }
+    return Found{centre, neighbour, all.coordinates, all.squares, all.margin}.rows(near.nonzero().squeeze(1));
+  }
+
+  Found within(double radius) {
+    // A little more than the radius: lengths of logarithms and distances are not rounded alike.
+    return of(places_.defined() ? neighbours(places_, graphs_, radius * (1 + 1e-6)) : all_pairs(graphs_),
+              radius);
+  }
+
+  /// How many tokens each token needs: `nearest`, or all that it may see.
+  Tensor needed(int64_t nearest) const {
+    std::vector<int64_t> counts;
+    for (int64_t s = 0; s < graphs_.count(); ++s) {
+      for (int64_t i = 0; i < graphs_.size(s); ++i) {
+        counts.push_back(std::min(nearest, causal_ ? i : graphs_.size(s) - 1));
+      }
+    }
+    return at::tensor(counts, at::kLong).to(elements_.device());
+  }
+
+  /// All that one token may see of its graph.
+  Found row(int64_t token) {
+    const auto graph = std::ranges::upper_bound(graphs_.offsets, token) - graphs_.offsets.begin();
+    const Tensor others =
+        at::arange(graphs_.offsets[graph - 1], graphs_.offsets[graph], elements_.options().dtype(at::kLong));
+    return some(at::full_like(others, token), others, std::numeric_limits<double>::infinity());
+  }
+
+  /// What a sample of tokens needs to have the nearest within the radius. 0: none needs any.
+  double radius_of_sample(const Tensor& counts) {
+    constexpr int64_t sample = 64;
+    const Tensor some_needing = counts.nonzero().squeeze(1);
+    std::vector<double> lengths;
+    const int64_t n = some_needing.size(0), step = std::max<int64_t>(1, n / sample);
+    for (int64_t k = 0; k < n; k += step) {
+      const int64_t token = some_needing[k].item<int64_t>();
+      const Tensor all = row(token).lengths();
+      lengths.push_back(std::get<0>(at::kthvalue(all, counts[token].item<int64_t>())).item<double>());
+    }
+    return lengths.empty() ? 0 : std::sqrt(quantile(lengths, 0.9));
+  }
+
+  /// Cells as wide as most tokens need, then twice as wide while many lack some; the few that then still do look at all.
+  Found by_growing_cells(int64_t nearest) {
+    const Tensor counts = needed(nearest);
+    double radius = 1.1 * radius_of_sample(counts);
+    if (!(radius > 0)) {
+      radius = 1;  // all at one place, or nobody needs any
+    }
+    const int64_t few = std::max<int64_t>(16, graphs_.rows() / 64);
+    const Tensor extent = places_.size(0) > 0 ? std::get<0>(places_.max(0)) - std::get<0>(places_.min(0))
+                                              : places_.new_zeros({1});
+    const double widest =
+        10 + 2 * extent.norm().item<double>();  // no pair of these places and of any rotations is longer
+    while (true) {
+      const Found found = within(radius);
+      const Tensor sure = found.lengths() * as_near < radius * radius;
+      const Tensor have = at::zeros_like(counts).index_add_(0, found.centre, sure.to(at::kLong));
+      const Tensor lacking = (have < counts).nonzero().squeeze(1);
+      if (lacking.size(0) > few && radius < widest) {
+        radius *= 2;
+        continue;
+      }
+      const Tensor is_lacking = at::zeros_like(counts).index_fill_(0, lacking, 1);
+      std::vector<Found> parts{
+          found.rows((is_lacking.index_select(0, found.centre) == 0).nonzero().squeeze(1))};
+      for (int64_t k = 0; k < lacking.size(0); ++k) {
+        parts.push_back(nearest_of(row(lacking[k].item<int64_t>()), nearest));
+      }
+      const Found all = Found::all_of(parts);
+      return all.rows(at::argsort(all.centre, /*stable=*/true, 0, false));
+    }
+  }
+
+  /// Of the pairs of each centre the nearest, and those as near as the last of these.
+  Found nearest_of(const Found& found, int64_t nearest) const {
+    const Tensor lengths = found.lengths();
+    const Tensor by_length = at::argsort(lengths, /*stable=*/true, 0, false);
+    const Tensor order = by_length.index_select(
+        0, at::argsort(found.centre.index_select(0, by_length), /*stable=*/true, 0, false));
+    const Tensor sizes = at::zeros({graphs_.rows()}, found.centre.options())
+                             .index_add_(0, found.centre, at::ones_like(found.centre));
+    const Tensor last = (sizes.cumsum(0) - sizes + sizes.clamp_max(nearest) - 1).clamp_min(0);
+    if (lengths.size(0) == 0) {
+      return found;
+    }
+    const Tensor limits = lengths.index_select(0, order.index_select(0, last.clamp_max(lengths.size(0) - 1)));
+    return found.rows((lengths <= as_near * limits.index_select(0, found.centre)).nonzero().squeeze(1));
+  }
+
+  const Tensor elements_;
+  const Segments& graphs_;
+  LieGroup group_;
+  ChartPolicy policy_;
+  bool causal_;
+  Tensor places_;
+};
 
 }  // namespace
 
 Pairs pairs_near(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy,
-                 double radius, bool causal) {
+                 double radius, int64_t nearest, bool causal) {
   const char* where = "lie_pairs";
   require(compact.dim() == 2 && compact.size(0) == graphs.rows() && compact.size(1) == compact_size(group),
           where, ": elements of ", name_of(group), " must be (", graphs.rows(), ", ", compact_size(group),
           "), got ", compact.sizes());
-  require(radius > 0 && std::isfinite(radius), where, ": the radius must be positive and finite, got ",
-          radius);
+  require(radius >= 0 && std::isfinite(radius) && nearest >= 0 && (radius > 0 || nearest > 0), where,
+          ": the radius must be positive and finite, or the number of the nearest positive, got ", radius,
+          " and ", nearest);
   require_rotations(where, compact, group);
-  Listed near;
-  Tensor outside = at::zeros({graphs.rows()}, compact.options().dtype(at::kLong).requires_grad(false));
+  NearPairs search(compact.detach(), graphs, group, policy, causal);
+  Found found;
   Edges list;
   {
     const at::NoGradGuard no_grad;
-    const Tensor here = compact.detach();
-    const Edges maybe = candidates(here, graphs, group, radius);
-    std::vector<Tensor> centres, neighbours_of, coordinates, squares;
-    for (int64_t first = 0; first < maybe.count() || first == 0; first += pairs_at_once) {
-      const Tensor centre = maybe.centre.slice(0, first, first + pairs_at_once),
-                   neighbour = maybe.neighbour.slice(0, first, first + pairs_at_once);
-      const Tensor others = causal ? neighbour < centre : neighbour != centre;
-      const Listed all = listed(here, centre, neighbour, group, policy);
-      const Tensor within =
-          at::logical_and(at::logical_and(others, all.present), all.squares.sum(1) < radius * radius);
-      // Of affine groups a pair without a logarithm has no length either, and may be near.
-      const Tensor beyond = at::logical_and(all.margin <= 0, is_rigid(group) ? within : others);
-      outside.index_add_(0, centre, beyond.to(at::kLong));
-      const Tensor rows = within.nonzero().squeeze(1);
-      centres.push_back(centre.index_select(0, rows));
-      neighbours_of.push_back(neighbour.index_select(0, rows));
-      coordinates.push_back(all.coordinates.index_select(0, rows));
-      squares.push_back(all.squares.index_select(0, rows));
-    }
-    list = edges_of(at::cat(centres), at::cat(neighbours_of), {}, graphs);
-    near = {at::cat(coordinates), at::cat(squares), {}, {}};
+    found = search.find(radius, nearest);
+    list = edges_of(found.centre, found.neighbour, {}, graphs);
   }
   if (policy == ChartPolicy::error) {
-    require_inside(where, outside, graphs, group);
+    require_inside(where, search.outside, graphs, group);
   }
+  Listed near{found.coordinates, found.squares, {}, {}};
   if (compact.requires_grad() && at::GradMode::is_enabled()) {
     near = listed(compact, list.centre, list.neighbour, group, policy);
   }
   const Tensor present = at::ones({list.count()}, compact.options().dtype(at::kBool).requires_grad(false));
-  return {near.coordinates, near.squares, present, outside, std::move(list)};
+  return {near.coordinates, near.squares, present, search.outside, std::move(list)};
 }
 
 Tensor linear_scores(const Tensor& coordinates, const Tensor& linear, const Edges& pairs) {

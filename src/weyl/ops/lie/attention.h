@@ -29,13 +29,18 @@ struct Pairs {
 Pairs pairs_between(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy,
                     bool causal = false);
 
-/// The pairs with |w_ij| < radius, the norm of all coordinates with equal weights. Which they are is decided in the elements'
-/// dtype and without derivatives; coordinates and squares are differentiable as those of pairs_between. Of SE(2) and
-/// SE(3), where |w_ij| is at least the distance of the translations, they are found by a list of cells, in time and memory
-/// that grow with the tokens and their neighbours; of the other groups among all pairs. The errors of pairs_between, of
-/// pairs within the radius, and of `neighbours` (ops/edges/neighbours.h).
+/// The pairs of each token i with its neighbours j: those with |w_ij| < radius, the norm of all coordinates with equal weights
+/// (0: all that are present), and of them the `nearest` so many (0: all). Tokens as far away as the last of these, |w|^2 the same
+/// to 1e-4, count as well: an index would break symmetry under the order of tokens, and rounding would choose among steps of
+/// equal length. So "j is near i" need not go both ways.
+///
+/// Which they are is decided in the elements' dtype and without derivatives; coordinates and squares are differentiable as those
+/// of pairs_between. Of SE(2) and SE(3), where |w_ij| is at least the distance of the translations, they are found by a list of
+/// cells, in time and memory that grow with the tokens and their neighbours (of `nearest` alone by cells of a width that a sample
+/// of tokens suggests; the few that lack some then look at all of their graph); of the other groups among all pairs. The errors of
+/// pairs_between, of these pairs, and of `neighbours` (ops/edges/neighbours.h). ShapeError unless radius or nearest is positive.
 Pairs pairs_near(const Tensor& compact, const Segments& graphs, LieGroup group, ChartPolicy policy,
-                 double radius, bool causal = false);
+                 double radius, int64_t nearest = 0, bool causal = false);
 
 /// What makes scores differ in the two directions of a pair. Rows of a graph stand in their order, token j - i behind i.
 struct Directions {

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "weyl/carriers/origin.h"
 #include "weyl/core/check.h"
 #include "weyl/core/worst_of.h"
 #include "weyl/study/audit/auditor.h"
+#include "weyl/tasks/registration.h"
 
 namespace weyl {
 namespace {
@@ -123,6 +125,22 @@ void mark_rounding(std::vector<AuditClaim>& claims, double usual) {
   }
 }
 
+/// Whether an output is a prediction of the task, not one of the model's own.
+bool is_prediction(const std::string& label) {
+  return label.starts_with("prediction.");
+}
+
+/// That what the model says of both copies in one graph changes when each moves by itself: in the auditor's dtype.
+AuditControl control_of_copies(Auditor& auditor, const Transformation& copies) {
+  const std::vector<double> errors = auditor.errors(copies);
+  double worst = 0;
+  for (size_t i = 0; i < errors.size(); ++i) {
+    worst = is_prediction(auditor.labels()[i]) || auditor.constant(i) ? worst : worst_of(worst, errors[i]);
+  }
+  return {copies.name + ", seen together", worst, control_at_least,
+          std::isfinite(worst) && worst >= control_at_least};
+}
+
 /// What is not claimed, in the auditor's dtype, which is the last, the finest by default: measures and controls.
 void measure_the_rest(Auditor& auditor, const Symmetry& symmetry, Carrier carrier, const Schema& inputs,
                       std::span<const Transformation> measured, const std::string& dtype,
@@ -207,6 +225,11 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
   if (centre != Centre::none && has_places(schema.interface)) {
     claims.push_back(far_translations(inputs, centre));
   }
+  std::optional<Transformation> copies;  // which predictions alone are claimed to follow
+  if (dynamic_cast<const Registration*>(task) != nullptr && covered_by(symmetry.exact).left_motions) {
+    copies = copy_motions(inputs);
+    claims.push_back(*copies);
+  }
 
   AuditReport report;
   Auditor auditor(model, task, exact, options.elements, options.seed, options.ranks);
@@ -218,7 +241,8 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
       const Transformation& claim = claims[c];
       const std::vector<double>& errors = all_errors[c];
       for (size_t i = 0; i < errors.size(); ++i) {
-        if (auditor.absent(i)) {
+        const bool claimed = !copies || claim.name != copies->name || is_prediction(auditor.labels()[i]);
+        if (auditor.absent(i) || !claimed) {
           continue;
         }
         const bool constant = auditor.constant(i);
@@ -231,6 +255,9 @@ AuditReport audit(Model& model, const Task* task, const Batch& samples, const Sc
   mark_rounding(report.claims, options.tolerance_float32);
   measure_the_rest(auditor, symmetry, carrier, inputs, options.measured, dtype_name(options.dtypes.back()),
                    report);
+  if (copies) {
+    report.controls.push_back(control_of_copies(auditor, *copies));
+  }
 
   for (size_t i = 0; i < auditor.labels().size(); ++i) {
     if (auditor.absent(i)) {

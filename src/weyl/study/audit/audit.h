@@ -102,6 +102,8 @@ constexpr double control_at_least = 1e-4;
 ///                      changes does not count
 ///   far translations   up to 1e6 times the extent, for models that are exact under translations: each graph is
 ///                      brought near the origin again, as their users do (carriers/origin.h)
+///   each copy by itself  predictions of the task registration alone, of models that are exact under left motions. What
+///                      the model says of both copies in one graph must change: a control
 ///   left motions       poses moved from the left cannot be exact in float32: f(x) is then the float64 output of the x
 ///                      whose image the rounded poses are. Poses are put on their group first
 ///

@@ -10,6 +10,7 @@
 #include <ATen/ops/roll.h>
 #include <ATen/ops/round.h>
 #include <ATen/ops/stack.h>
+#include <ATen/ops/where.h>
 #include <algorithm>
 #include <cmath>
 
@@ -19,6 +20,7 @@
 #include "weyl/carriers/pose_elements.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random_tensor.h"
+#include "weyl/tasks/registration.h"
 
 namespace weyl {
 namespace {
@@ -202,6 +204,17 @@ Tensor rounding_of(const Tensor& y, const Tensor& a, const Tensor& x) {
   return result;
 }
 
+/// Of a batch of poses g that `moved` made of a g, rounded, a (N, m, m): the poses whose exact image the rounded ones are.
+void set_before(Moved& moved, const Batch& batch, const Tensor& a) {
+  const Poses& poses = poses_of(batch);
+  const Tensor x = poses.elements.to(at::kDouble);
+  const Tensor rounding = rounding_of(poses_of(moved.batch).elements, a, x);
+  moved.magnified = poses.elements.scalar_type() == at::kFloat ? 1 : std::exp2(20);
+  moved.before = to(batch, at::kCPU, at::kDouble);
+  std::get<Poses>(moved.before->input).elements =
+      x + moved.magnified * at::matmul(at::linalg_inv(a), rounding);
+}
+
 /// Multiplies elements (L, m, m) by one of `factors` (F, m, m) each from the right, in float64.
 Tensor multiplied(const Tensor& elements, const Tensor& factors) {
   return at::matmul(elements.to(at::kDouble), factors).to(elements.scalar_type());
@@ -240,13 +253,31 @@ Transformation left_motions(const Schema& schema, std::string name) {
             const Poses& poses = poses_of(batch);
             const Tensor factors = random_factors(poses, stream);
             Moved moved = moved_by(motions_of(poses.group, factors), batch, schema);
-            const Tensor a = at::index_select(factors, 0, poses.graphs.index),
-                         x = poses.elements.to(at::kDouble);
-            const Tensor rounding = rounding_of(poses_of(moved.batch).elements, a, x);
-            moved.magnified = poses.elements.scalar_type() == at::kFloat ? 1 : std::exp2(20);
-            moved.before = to(batch, at::kCPU, at::kDouble);
-            std::get<Poses>(moved.before->input).elements =
-                x + moved.magnified * at::matmul(at::linalg_inv(a), rounding);
+            set_before(moved, batch, at::index_select(factors, 0, poses.graphs.index));
+            return moved;
+          }};
+}
+
+Transformation copy_motions(const Schema& schema) {
+  return {"each copy by itself", 0, [schema](const Batch& batch, int64_t, Stream& stream) {
+            const Poses& poses = poses_of(batch);
+            const Tensor second = second_copy(poses, schema.interface).view({-1, 1, 1});
+            const Tensor a = at::index_select(random_factors(poses, stream), 0, poses.graphs.index),
+                         b = at::index_select(random_factors(poses, stream), 0, poses.graphs.index);
+            const Tensor own = at::where(second, b, a), other = at::where(second, a, b);
+            Moved moved{batch, [other](const Named& values, std::span<const Quantity> quantities) {
+                          Named result = values;
+                          for (const Quantity& q : quantities) {
+                            if (q.kind == Kind::element) {
+                              const Tensor& g = values.at(q.name);
+                              result[q.name] = at::matmul(other, g.to(at::kDouble)).to(g.scalar_type());
+                            }
+                          }
+                          return result;
+                        }};
+            auto& elements = std::get<Poses>(moved.batch.input).elements;
+            elements = at::matmul(own, elements.to(at::kDouble)).to(elements.scalar_type());
+            set_before(moved, batch, own);
             return moved;
           }};
 }

@@ -59,6 +59,10 @@ Transformation far_translations(const Schema& schema, Centre centre);
 /// of the data. The product a g is rounded to the dtype of the poses; `before` holds the poses whose exact image it is.
 Transformation left_motions(const Schema& schema, std::string name);
 
+/// g -> a g for the tokens of one copy and g -> b g for those of the other (task registration), a and b drawn as by
+/// left_motions. Elements of tokens are in the frame of the other copy, so they move with its motion. `before` as there.
+Transformation copy_motions(const Schema& schema);
+
 /// g -> g exp(e) with the same e for all tokens of a graph, coordinates N(0, 0.3^2). Elements of nodes and of graphs
 /// move likewise. A model that knows relative poses alone does not claim this symmetry.
 Transformation right_motions(const Schema& schema);

@@ -33,7 +33,9 @@ std::vector<std::string> names_of_labels(const TaskOptions& options) {
   return std::holds_alternative<TrajectoryOptions>(options.task) ? std::vector<std::string>{"displacement"}
          : std::holds_alternative<CompletionOptions>(options.task)
              ? std::vector<std::string>{"element", "flank"}
-         : std::holds_alternative<PoseCorrectionOptions>(options.task) ? std::vector<std::string>{"pose"}
+         : std::holds_alternative<PoseCorrectionOptions>(options.task) ||
+                 std::holds_alternative<RegistrationOptions>(options.task)
+             ? std::vector<std::string>{"pose"}
          : std::holds_alternative<ClassificationOptions>(options.task) ? std::vector<std::string>{"class"}
                                                                        : std::vector<std::string>{"mask"};
 }
