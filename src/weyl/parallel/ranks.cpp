@@ -8,10 +8,10 @@
 #include <algorithm>
 #include <csignal>
 #include <thread>
-#include <utility>
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#include <utility>
 
 #include "weyl/core/check.h"
 #include "weyl/core/text_number.h"
