@@ -11,6 +11,7 @@
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
+#include <utility>
 
 #include "weyl/core/check.h"
 #include "weyl/core/text_number.h"
@@ -215,9 +216,11 @@ int Ranks::failure_of_another(int otherwise) noexcept {
   }
 }
 
-void Ranks::leave() noexcept {
+void Ranks::leave(bool disconnects) noexcept {
   try {
-    group_->gloo.reset();  // the others hear of it
+    if (disconnects) {  // which waits for sums that are under way
+      std::thread([gloo = std::move(group_->gloo)]() mutable { gloo.reset(); }).detach();
+    }
     group_->store->setTimeout(kLastWords);
     group_->store->add(kLeft, 1);
   } catch (const std::exception&) {  // the first rank has ended, and with it where all meet

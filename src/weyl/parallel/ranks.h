@@ -89,8 +89,9 @@ class Ranks {
   std::optional<int> failed_before(int code) noexcept;
   /// For a rank that has nothing to say of it: returns when another has called `failed_before`, with its exit code, or has gone.
   int failure_of_another(int otherwise) noexcept;
-  /// Lets the others hear of this rank's end, and of what `failed_before` says. To be called last, after a fault.
-  void leave() noexcept;
+  /// Lets the others hear of this rank's end, and of what `failed_before` says. To be called last, after a fault, in a process
+  /// that ends by _exit: sums that are under way may never end. `disconnects`: no other thread uses the ranks.
+  void leave(bool disconnects = true) noexcept;
   /// How many ranks have called it; 0 where nobody can tell any more.
   int64_t left() noexcept;
 

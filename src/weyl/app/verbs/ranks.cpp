@@ -190,7 +190,7 @@ int RankProcesses::run(const std::function<int()>& work) {
       report(error);
     }
   }
-  leave();
+  leave(/*disconnects=*/true);
   return code;
 }
 
@@ -209,9 +209,9 @@ std::optional<int> RankProcesses::failed_before(int code) {
 }
 
 /// Where the first rank was killed, the last of the others removes what it has left, or, of those that have not met, any.
-void RankProcesses::leave() {
+void RankProcesses::leave(bool disconnects) {
   if (met_) {
-    ranks_->leave();
+    ranks_->leave(disconnects);
   }
   const auto last = [&] { return !met_ || ranks_->left() == place_.size - 1; };
   const auto end = std::chrono::steady_clock::now() + kLastLook;  // its connections end before it does
@@ -253,7 +253,7 @@ void RankProcesses::end_after(const std::string& who) {
     dprintf(stderr_, "weyl: rank %d of %d: all must be there, but %s\n", place_.rank, place_.size,
             who.c_str());
   }
-  leave();
+  leave(/*disconnects=*/false);
   for (const pid_t child : children_) {
     kill(child, SIGKILL);
   }

@@ -45,7 +45,7 @@ class RankProcesses {
   void watch(const std::stop_token& stop);
   [[noreturn]] void end_after(const std::string& who);
   std::optional<int> failed_before(int code);
-  void leave();
+  void leave(bool disconnects);
   void end();
 
   std::optional<TemporaryFolder> folder_;  // where the children of this process and it meet
