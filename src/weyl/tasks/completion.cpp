@@ -144,7 +144,7 @@ class PoseError : public Meter {
       }
     } else {
       require<DataError>(static_cast<int64_t>(lacking.size()) == graphs.count(),
-              "completion: each graph must have a token of flank 1", kAsWhole);
+                         "completion: each graph must have a token of flank 1", kAsWhole);
     }
     sequences_ += graphs.count();
     const Tensor taken = at::tensor(lacking, at::kLong);
