@@ -132,7 +132,7 @@ bool is_prediction(const std::string& label) {
 
 /// That what the model says of both copies in one graph changes when each moves by itself: in the auditor's dtype.
 AuditControl control_of_copies(Auditor& auditor, const Transformation& copies) {
-  const std::vector<double> errors = auditor.errors(copies);
+  const std::vector<double> errors = auditor.errors(std::span(&copies, 1)).front();
   double worst = 0;
   for (size_t i = 0; i < errors.size(); ++i) {
     worst = is_prediction(auditor.labels()[i]) || auditor.constant(i) ? worst : worst_of(worst, errors[i]);
