@@ -24,6 +24,17 @@ TEST(RankPlace, AlonePrograms) {
   EXPECT_FALSE(place({{"PMI_RANK", "0"}, {"PMI_SIZE", "2"}, {"WEYL_ALONE", "1"}}));
 }
 
+/// Where nobody says who shares a host, an address of the loopback does.
+TEST(RankPlace, OfOneHost) {
+  const auto loop = place({{"RANK", "2"}, {"WORLD_SIZE", "3"}, {"MASTER_ADDR", "127.0.0.1"}});
+  ASSERT_TRUE(loop);
+  EXPECT_EQ(loop->local_rank, 2);
+  EXPECT_EQ(loop->local_size, 3);
+  const auto elsewhere = place({{"RANK", "2"}, {"WORLD_SIZE", "3"}, {"MASTER_ADDR", "node0"}});
+  ASSERT_TRUE(elsewhere);
+  EXPECT_EQ(elsewhere->local_size, 1);
+}
+
 TEST(RankPlace, OfEachStarter) {
   const auto torchrun = place({{"RANK", "5"},
                                {"WORLD_SIZE", "8"},

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string_view>
 
 #include "weyl/core/check.h"
 #include "weyl/core/text_number.h"
@@ -53,6 +54,11 @@ std::string first_number(const std::string& text) {
   return text.substr(0, text.find_first_of("(,"));
 }
 
+/// Whether this address is of the host itself, so that all who meet there are on one.
+bool is_loopback(std::string_view host) {
+  return host == "localhost" || host == "::1" || host.starts_with("127.");
+}
+
 }  // namespace
 
 Variables environment_variables() {
@@ -79,9 +85,12 @@ std::optional<RankPlace> rank_place(const Variables& variables) {
       return static_cast<int>(value ? number(name, first_number(*value)) : otherwise);
     };
     RankPlace place{.rank = static_cast<int>(r), .size = static_cast<int>(n)};
-    place.local_rank = local(names.local_rank, local("SLURM_LOCALID", 0));
-    place.local_size = std::max(1, local(names.local_size, local("SLURM_STEP_TASKS_PER_NODE", 1)));
-    if (const auto host = variables("MASTER_ADDR"); host && names.rank != kStarters[0].rank) {
+    const auto host = variables("MASTER_ADDR");
+    const bool one_host = host && is_loopback(*host);
+    place.local_rank = local(names.local_rank, local("SLURM_LOCALID", one_host ? r : 0));
+    place.local_size =
+        std::max(1, local(names.local_size, local("SLURM_STEP_TASKS_PER_NODE", one_host ? n : 1)));
+    if (host && names.rank != kStarters[0].rank) {
       place.address = *host + ":" + variables("MASTER_PORT").value_or(kDefaultPort);
     }
     place.from = text(names.who, " (", names.rank, ")");

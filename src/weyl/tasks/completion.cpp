@@ -177,9 +177,7 @@ class PoseError : public Meter {
     told_ += more.told_;
   }
 
-  void tell(Message& message) override {
-    message(errors_, relative_, hits_, outside_, sequences_, told_);
-  }
+  void tell(Message& message) override { message(errors_, relative_, hits_, outside_, sequences_, told_); }
 
   Metrics values() const override {
     Metrics metrics;

@@ -297,6 +297,7 @@ bool compare_data(const RunFolder& run, Json began, const Prepared& prepared, bo
     if (!began.is_object()) {
       began = environment(request.device, prepared.recipe.train);
       record_folder(began);
+      record_ranks(began, request);
     }
     write_environment(run, began.set("data", now));
   }

@@ -16,6 +16,7 @@
 #include "weyl/app/terminal/text_table.h"
 #include "weyl/app/verbs/cases.h"
 #include "weyl/app/verbs/machine.h"
+#include "weyl/app/verbs/ranks.h"
 #include "weyl/app/verbs/train.h"
 #include "weyl/app/verbs/verbs.h"
 #include "weyl/config/toml.h"
@@ -26,7 +27,6 @@
 #include "weyl/core/own_folder.h"
 #include "weyl/core/text_number.h"
 #include "weyl/data/open.h"
-#include "weyl/parallel/place.h"
 #include "weyl/predict/subject.h"
 #include "weyl/study/sweep/record.h"
 #include "weyl/train/loop/changes_on_resume.h"
@@ -333,9 +333,7 @@ int leave_for_later(const CrossvalCommand& command, int64_t done, const std::str
 }  // namespace
 
 int run(const CrossvalCommand& command, const Systems& systems) {
-  const std::optional<RankPlace> place = rank_place();
-  require<ConfigError>(!place || place->size == 1, "crossval: must be one process, but ",
-                       place ? place->from : "", " has started ", place ? place->size : 1);
+  require_one_process("crossval");
   const ModelOptions known = options_of(systems);
   Recipe recipe = read_recipe(command.config.path, command.config.overrides, known);
   const int64_t count = command.folds.value_or(recipe.data.folds > 0 ? recipe.data.folds : usual_folds);

@@ -88,6 +88,7 @@ int run_on_trajectory(const EvalCommand& command) {
                            command.ranks < 2,
                        command.model,
                        ": two trajectories are compared as they are: --data TRUTH goes alone with it");
+  require_one_process(command.model);
   require<ConfigError>(is_pose_file(command.data), command.data,
                        ": must be a trajectory (.txt, .csv, .tum, .kitti), as ", command.model, " is");
   const PoseTrajectory truth = read_poses(command.data, {}, RepeatedTimes::keep),

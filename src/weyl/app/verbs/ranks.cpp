@@ -79,6 +79,12 @@ class QuietStderr {
 
 }  // namespace
 
+void require_one_process(const std::string& where) {
+  const std::optional<RankPlace> place = rank_place();
+  require<ConfigError>(!place || place->size == 1, where, ": must be one process, but ",
+                       place ? place->from : "", " has started ", place ? place->size : 1);
+}
+
 RankProcesses::RankProcesses(int64_t asked, const Machine& machine) : machine_(machine) {
   try {
     start(asked);
@@ -97,9 +103,6 @@ void RankProcesses::start(int64_t asked) {
   meeting_.timeout = kTimeout;
   require<ConfigError>(place || std::getenv(kFile) == nullptr, "environment: ", kFile,
                        " must stand beside WEYL_RANK and WEYL_RANKS, which are those of children of --ranks");
-  if (const char* interface = std::getenv("GLOO_SOCKET_IFNAME")) {
-    meeting_.interface = interface;
-  }
   if (!place) {
     if (asked < 2) {
       return;
@@ -119,6 +122,8 @@ void RankProcesses::start(int64_t asked) {
                          "environment: MASTER_ADDR must be set to the host of rank "
                          "0 (127.0.0.1 where all are of one host) for ranks that ",
                          place->from, " has started");
+    const char* interface = std::getenv("GLOO_SOCKET_IFNAME");  // ranks of --ranks speak over the loopback
+    meeting_.interface = interface != nullptr ? interface : "";
   }
   place_ = *place;
   stderr_ = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
@@ -247,9 +252,9 @@ void RankProcesses::watch(const std::stop_token& stop) {
 }
 
 void RankProcesses::end_after(const std::string& who) {
-  const bool told = failed_before(exit_failed).has_value();
+  const std::optional<int> before = failed_before(exit_failed);
   remove_unfinished_files();
-  if (!told) {
+  if (!before) {
     dprintf(stderr_, "weyl: rank %d of %d: all must be there, but %s\n", place_.rank, place_.size,
             who.c_str());
   }
@@ -261,7 +266,7 @@ void RankProcesses::end_after(const std::string& who) {
   if (folder_) {
     std::filesystem::remove_all(folder_->path(), ignored);
   }
-  _exit(exit_failed);
+  _exit(before.value_or(exit_failed));
 }
 
 void RankProcesses::end() {

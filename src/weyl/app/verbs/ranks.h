@@ -17,6 +17,9 @@
 
 namespace weyl {
 
+/// ConfigError that begins with `where`: a starter (mpirun, srun) has made several processes for what one must do.
+void require_one_process(const std::string& where);
+
 /// The processes that a verb works in. Either a starter has made them all (mpirun, srun, a loop; parallel/place.h), or this one
 /// starts the others, copies of itself that print no results, as children on the same host. Only the first says anything on
 /// stderr but an error.
