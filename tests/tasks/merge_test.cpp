@@ -129,13 +129,13 @@ Tensor poses_of_plane(int64_t n) {
   return g;
 }
 
-Case completion() {
+Case completion(bool whole) {
   Case c{
       .task = "completion",
       .make =
-          [] {
+          [whole] {
             CompletionOptions options;
-            options.whole = true;
+            options.whole = whole;
             return Completion(options).meter({});
           },
       .exact = {"pose_error", "pose_error_median", "flanking_accuracy", "outside_chart", "missing_accuracy"}};
@@ -143,7 +143,7 @@ Case completion() {
     const int64_t n = 1 + i % 4;
     Poses poses{LieGroup::aff2, poses_of_plane(4 * n), {}, Segments::of_sizes(std::vector<int64_t>(n, 4))};
     const Tensor flank = at::tensor(std::vector<int64_t>{0, 1, 1, 0}, at::kLong).unsqueeze(1).repeat({n, 1});
-    flank.narrow(0, 4 * (n - 1), n > 1 ? 4 : 0).zero_();  // the last of several is whole
+    flank.narrow(0, 4 * (n - 1), whole && n > 1 ? 4 : 0).zero_();  // the last of several is whole
     const Tensor said = poses_of_plane(n);
     Tensor element = poses_of_plane(n);
     if (i % 2 == 0) {  // half a turn away: outside the chart
@@ -266,8 +266,8 @@ Case relaxation() {
 
 std::vector<Case> cases() {
   at::manual_seed(11);
-  return {classification(), segmentation(), property(),   trajectory(),     completion(),
-          force_field(),    rigid_motion(), relaxation(), pose_correction()};
+  return {classification(),  segmentation(), property(),     trajectory(), completion(true),
+          completion(false), force_field(),  rigid_motion(), relaxation(), pose_correction()};
 }
 
 std::unique_ptr<Meter> metered(const Case& c, int64_t begin, int64_t end) {

@@ -17,12 +17,12 @@
 #include <limits>
 #include <numeric>
 
+#include "weyl/carriers/loader.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quantile.h"
 #include "weyl/ops/lie/elements.h"
 #include "weyl/ops/lie/log.h"
 #include "weyl/ops/segment.h"
-#include "weyl/tasks/label_statistics.h"
 
 namespace weyl {
 namespace {
@@ -144,7 +144,7 @@ class PoseError : public Meter {
       }
     } else {
       require<DataError>(static_cast<int64_t>(lacking.size()) == graphs.count(),
-              "completion: each graph must have a token of flank 1", kAsWhole);
+                         "completion: each graph must have a token of flank 1", kAsWhole);
     }
     sequences_ += graphs.count();
     const Tensor taken = at::tensor(lacking, at::kLong);
@@ -177,9 +177,7 @@ class PoseError : public Meter {
     told_ += more.told_;
   }
 
-  void tell(Message& message) override {
-    message(errors_, relative_, hits_, outside_, sequences_, told_);
-  }
+  void tell(Message& message) override { message(errors_, relative_, hits_, outside_, sequences_, told_); }
 
   Metrics values() const override {
     Metrics metrics;
