@@ -80,7 +80,7 @@ double chi_square_excess(int64_t n, int64_t cells, int64_t seeds, const Cell& ce
 }
 
 // Over seeds each number is as often at each place, each pair as often at two neighbouring places, and neighbours are as far apart
-// as in a uniform order. The identity fails each of these, and so would two rounds.
+// as in a uniform order. The identity fails.
 TEST(Permutation, IsUniformEnough) {
   constexpr int64_t n = 23;
   EXPECT_LT(std::abs(chi_square_excess(n, n * n, 20000,

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <atomic>
+#include <barrier>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -29,14 +30,18 @@ class PreparedFiles : public testing::Test {
     std::ofstream(data_) << "data";
     ::setenv("XDG_CACHE_HOME", (folder_ / "cache").c_str(), 1);
   }
-  void TearDown() override { ::unsetenv("XDG_CACHE_HOME"); }
+  void TearDown() override {
+    ::unsetenv("XDG_CACHE_HOME");
+    set_turn_hooks({});
+  }
 
-  PreparedFile beside(const std::string& key = "key", const std::string& kind = "kind") const {
-    return PreparedFile::beside(data_, kind, key);
+  PreparedFile beside(const std::string& key = "key", const std::string& kind = "kind",
+                      const std::string& state = "") const {
+    return PreparedFile::beside(data_, kind, key, state);
   }
   static bool save(const PreparedFile& file, int64_t number = 7) {
     const TensorBytes tensor{"number", ElementType::i64, {1}, std::as_bytes(std::span(&number, 1))};
-    return file.save({&tensor, 1}, {{"of", "a test"}});
+    return file.save({&tensor, 1}, {{"of", "a test"}}).empty();
   }
   static int64_t number_in(const SafetensorsFile& file) {
     int64_t number = 0;
@@ -68,7 +73,9 @@ TEST_F(PreparedFiles, AreFoundByTheirKey) {
   EXPECT_EQ(beside("key", "another kind").open(), nullptr);
   std::string fault;
   EXPECT_EQ(beside("another key").open(&fault), nullptr);
-  EXPECT_NE(fault.find("was made of other files, or before they changed"), std::string::npos) << fault;
+  EXPECT_NE(fault.find("was made of other files, before they changed or by another version"),
+            std::string::npos)
+      << fault;
   ASSERT_TRUE(save(beside("another key"), 8));  // in its place
   EXPECT_EQ(kept(hidden_).size(), 1U);
   EXPECT_EQ(beside().open(), nullptr);
@@ -131,6 +138,10 @@ TEST_F(PreparedFiles, OfAnotherUserAreNotBelieved) {
   std::string fault;
   EXPECT_EQ(beside().open(&fault), nullptr);
   EXPECT_EQ(fault, path + ": belongs to another user");
+  ASSERT_TRUE(save(beside(), 8));  // in the cache, and the other keeps its own
+  EXPECT_EQ(number_in(*beside().open()), 8);
+  EXPECT_EQ(number_in(SafetensorsFile(path)), 7);
+  fs::remove_all(folder_ / "cache");
   ASSERT_EQ(::chown(data_.c_str(), 12345, static_cast<gid_t>(-1)),
             0);  // whoever has the data may say what is in them
   EXPECT_NE(beside().open(), nullptr);
@@ -143,7 +154,9 @@ TEST_F(PreparedFiles, LieInTheCacheWhereTheFolderCannotBeWritten) {
   EXPECT_EQ(number_in(*beside().open()), 7);
   fs::remove_all(folder_ / "cache");
   std::ofstream(folder_ / "cache") << "in the way";
-  EXPECT_FALSE(save(beside()));
+  const std::string fault = beside().save({}, {});
+  EXPECT_NE(fault.find(hidden_ + ": must be a folder"), std::string::npos) << fault;
+  EXPECT_NE(fault.find("; " + (folder_ / "cache")), std::string::npos) << fault;
   EXPECT_EQ(beside().open(), nullptr);
   const PreparedFile::Turn turn(beside());  // nobody waits
 }
@@ -152,7 +165,8 @@ TEST_F(PreparedFiles, OneMakesAndTheOthersWait) {
   std::atomic<int64_t> made = 0;
   const auto ask = [&] {
     if (beside().open() == nullptr) {
-      const PreparedFile::Turn turn(beside());
+      PreparedFile::Turn turn(beside());
+      turn.kept();
       if (beside().open() == nullptr) {
         ++made;
         std::this_thread::sleep_for(std::chrono::milliseconds(20));  // long enough for the others to come
@@ -167,6 +181,79 @@ TEST_F(PreparedFiles, OneMakesAndTheOthersWait) {
     }
   }
   EXPECT_EQ(made, 1);
+}
+
+/// Those that have waited for it are past their turns together, at once.
+TEST_F(PreparedFiles, AMakerThatKeepsNothingLetsAllGo) {
+  constexpr int waiters = 3;
+  std::atomic<int> said = 0;
+  std::string line;
+  set_turn_hooks({.say =
+                      [&](const std::string& l) {
+                        if (++said == waiters) {
+                          line = l;
+                        }
+                      },
+                  .stop = {}});
+  std::barrier together(waiters);
+  std::vector<std::jthread> threads;
+  {
+    const PreparedFile::Turn turn(beside());
+    for (int i = 0; i < waiters; ++i) {
+      threads.emplace_back([&] {
+        const PreparedFile::Turn next(beside());
+        together.arrive_and_wait();
+      });
+    }
+    while (said < waiters) {
+      std::this_thread::yield();
+    }
+  }
+  threads.clear();
+  EXPECT_EQ(said, waiters);  // once each
+  EXPECT_NE(line.find(hidden_ + "/a.xyz."), std::string::npos) << line;
+  EXPECT_NE(line.find(".lock: waiting for another process"), std::string::npos) << line;
+  const PreparedFile::Turn again(beside());  // and whoever comes later finds the lock free
+}
+
+TEST_F(PreparedFiles, WaitingIsStoppedAndEnds) {
+  const PreparedFile::Turn turn(beside());
+  {
+    const PreparedFile::Turn not_waited_for(beside(), std::chrono::milliseconds(3));
+  }
+  std::atomic<int> asked = 0;
+  set_turn_hooks({.say = {}, .stop = [&] { return ++asked == 3; }});
+  EXPECT_THROW(PreparedFile::Turn{beside()}, TurnStopped);
+  EXPECT_EQ(asked, 3);
+}
+
+TEST_F(PreparedFiles, WhatIsOfAnotherStateGoesWhenOneIsSaved) {
+  const std::string other = folder_ / "data/a.xyz.more";
+  std::ofstream(other) << "data";
+  ASSERT_TRUE(save(beside("a", "one", "state a")));
+  const std::string one = kept(hidden_).at(0);
+  ASSERT_TRUE(save(beside("a", "two", "state a")));
+  ASSERT_TRUE(save(PreparedFile::beside(other, "one", "a", "state a")));
+  EXPECT_EQ(kept(hidden_).size(), 3U);
+  const auto litter = [&](long process, bool old) {
+    const std::string path = one + text(".", process, "-1.tmp");
+    std::ofstream(path) << "unfinished";
+    if (old) {
+      fs::last_write_time(path, fs::file_time_type::clock::now() - std::chrono::hours(2));
+    }
+    return path;
+  };
+  constexpr long gone = 2'000'000'000, gone_just_now = gone + 1;  // beyond the most that Linux has
+  const std::string dead = litter(gone, true), fresh = litter(gone_just_now, false),
+                    living = litter(::getpid(), true);
+  ASSERT_TRUE(save(beside("b", "two", "state b")));
+  EXPECT_EQ(beside("a", "one", "state a").open(), nullptr);
+  EXPECT_NE(beside("b", "two", "state b").open(), nullptr);
+  EXPECT_NE(PreparedFile::beside(other, "one", "a", "state a").open(), nullptr);
+  EXPECT_EQ(kept(hidden_).size(), 2U);
+  EXPECT_FALSE(fs::exists(dead));
+  EXPECT_TRUE(fs::exists(fresh));
+  EXPECT_TRUE(fs::exists(living));
 }
 
 TEST_F(PreparedFiles, StateTellsChangesOfSizeTimeAndContent) {
@@ -197,6 +284,8 @@ TEST_F(PreparedFiles, StateTellsChangesOfSizeTimeAndContent) {
   std::ofstream(large, std::ios::app) << "x";
   fs::last_write_time(large, time);
   EXPECT_NE(state(), before);
+  const std::vector<std::string> many(1000, data_);
+  EXPECT_LT(state_of_contents(folder_ / "data", many).size(), 60U);
 }
 
 }  // namespace prepared_file_test

@@ -3,7 +3,9 @@
 
 #include <cstdlib>
 #include <map>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "tests/data/atoms/lmdb_files.h"
 #include "tests/fuzz/frames.h"
@@ -47,9 +49,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
     weyl::AseLmdbReader reader(file.path);
     weyl::expect_sound_frames(reader, 1000);
     weyl::AtomsFrame frame;
-    for (uint64_t row = 100; row-- > 0;) {  // those beyond the last are the end
-      reader.go_to({row});
-      reader.next(frame);
+    std::vector<weyl::FramePlace> places;
+    std::optional<weyl::FramePlace> place;
+    for (reader.go_to({0}); places.size() < 100; places.push_back(*place)) {
+      place = reader.place();
+      if (!reader.next(frame)) {
+        break;
+      }
+    }
+    for (; !places.empty(); places.pop_back()) {
+      reader.go_to(places.back());
+      if (!reader.next(frame)) {
+        std::abort();
+      }
     }
   } catch (const weyl::DataError&) {
   }

@@ -74,16 +74,32 @@ TEST(SplitFiles, LeaveNothingWhenTheyEndEarly) {
   };
   EXPECT_THROW(stream(folder / "a", {1100, 1600, 0}, {}, broken), DataError);  // the first split was written
   EXPECT_FALSE(std::filesystem::exists(folder / "a"));
-  std::atomic<bool> stop = false;
+  std::atomic<bool> waits = false, stop = false;
   const auto slow = [&](const char* split, int64_t index) {
     while (split[0] == 'v' && index >= 1100 && !stop) {  // until somebody asks whether to stop
+      waits = true;
       std::this_thread::yield();
     }
     return number(split, index);
   };
   JobHooks hooks;
-  hooks.stop = [&] { return stop = true; };
+  hooks.stop = [&] { return stop = waits.load(); };
   EXPECT_FALSE(stream(folder / "a", {1100, 1600, 0}, hooks, slow));
+  EXPECT_FALSE(std::filesystem::exists(folder / "a"));
+}
+
+/// Samples that are made at once are stopped, too.
+TEST(SplitFiles, AskForAStopBetweenChunks) {
+  const TemporaryFolder folder("test");
+  std::atomic<int64_t> made = 0;
+  const auto quick = [&](const char* split, int64_t index) {
+    ++made;
+    return number(split, index);
+  };
+  JobHooks hooks;
+  hooks.stop = [&] { return made > 0; };
+  EXPECT_FALSE(stream(folder / "a", {5000, 0, 0}, hooks, quick));
+  EXPECT_LE(made, 1024);
   EXPECT_FALSE(std::filesystem::exists(folder / "a"));
 }
 

@@ -130,21 +130,23 @@ Tensor poses_of_plane(int64_t n) {
   return g;
 }
 
-Case completion() {
-  Case c{
-      .task = "completion",
-      .make =
-          [] {
-            CompletionOptions options;
-            options.whole = true;
-            return Completion(options).meter({});
-          },
-      .exact = {"pose_error", "pose_error_median", "flanking_accuracy", "outside_chart", "missing_accuracy"}};
+Case completion(bool whole) {
+  Case c{.task = "completion",
+         .make =
+             [whole] {
+               CompletionOptions options;
+               options.whole = whole;
+               return Completion(options).meter({});
+             },
+         .exact = {"pose_error", "pose_error_median", "flanking_accuracy", "outside_chart"}};
+  if (whole) {
+    c.exact.insert("missing_accuracy");
+  }
   for (int64_t i = 0; i < kParts; ++i) {
     const int64_t n = 1 + i % 4;
     Poses poses{LieGroup::aff2, poses_of_plane(4 * n), {}, Segments::of_sizes(std::vector<int64_t>(n, 4))};
     const Tensor flank = at::tensor(std::vector<int64_t>{0, 1, 1, 0}, at::kLong).unsqueeze(1).repeat({n, 1});
-    flank.narrow(0, 4 * (n - 1), n > 1 ? 4 : 0).zero_();  // the last of several is whole
+    flank.narrow(0, 4 * (n - 1), whole && n > 1 ? 4 : 0).zero_();  // the last of several is whole
     const Tensor said = poses_of_plane(n);
     Tensor element = poses_of_plane(n);
     if (i % 2 == 0) {  // half a turn away: outside the chart
@@ -287,8 +289,9 @@ Case relaxation() {
 
 std::vector<Case> cases() {
   at::manual_seed(11);
-  return {classification(), segmentation(), property(),   trajectory(),      completion(),
-          force_field(),    rigid_motion(), relaxation(), pose_correction(), registration()};
+  return {classification(), segmentation(),    property(),    trajectory(),
+          completion(true), completion(false), force_field(), rigid_motion(),
+          relaxation(),     pose_correction(), registration()};
 }
 
 std::unique_ptr<Meter> metered(const Case& c, int64_t begin, int64_t end) {

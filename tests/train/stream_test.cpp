@@ -1,5 +1,6 @@
 // A training on frames that stay on disk: what it finds by reading all of them is found once.
 #include <ATen/ATen.h>
+#include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -92,6 +93,10 @@ TEST_F(StreamTraining, ReadsAllSamplesOnce) {
     EXPECT_TRUE(at::equal(values, b.at(name))) << name;
   }
   EXPECT_EQ(data_warnings(second.data, second.saved.task->labels()), warnings);
+  const int threads = at::get_num_threads();
+  at::set_num_threads(threads + 1);
+  EXPECT_THROW(prepared(), DataError);  // a fit of sums that may have other bits, for which samples are read
+  at::set_num_threads(threads);
   EXPECT_THROW(data_warnings(second.data, {}), DataError);  // of other labels, for which samples are read
   recipe_.task.task = ForceFieldOptions{.forces = ForceSource::direct, .reference = Reference::mean};
   EXPECT_THROW(prepared(), DataError);  // another fit, for which samples are read

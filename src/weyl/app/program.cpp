@@ -21,6 +21,7 @@
 #include "weyl/app/terminal/visible_output.h"
 #include "weyl/app/verbs/verbs.h"
 #include "weyl/core/check.h"
+#include "weyl/core/prepared_file.h"
 
 namespace weyl {
 namespace {
@@ -110,6 +111,7 @@ int run_program(int argc, char** argv, const Systems& systems) {
   remove_unfinished_on_signals();
   exit_when_out_of_memory();
   catch_lost_files();
+  set_turn_hooks({.say = say, .stop = stop_requested});
   int code = run_command({argv + (argc > 0 ? 1 : 0), argv + argc}, systems);
   std::cout << std::flush;
   if (!std::cout.good() && code == exit_done) {

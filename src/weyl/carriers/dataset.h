@@ -71,6 +71,9 @@ class Dataset {
   virtual std::string axes(int64_t /*index*/) const { return ""; }
   /// Whether batches are read from files each time they are asked for.
   virtual bool streams() const { return false; }
+  /// Whether any of them can be read at once. Else a batch costs the reading of all before it: a thread of its own for each of
+  /// several batches would read all.
+  virtual bool reads_anywhere() const { return true; }
   /// Where what is found by reading all samples may be kept for whoever opens the set next. `what` says what it is, and all
   /// that it depends on beside the samples. A file that keeps nothing: the set does not stream, or says of nobody how it is known.
   virtual PreparedFile prepared(const std::string& /*what*/) const { return {}; }
@@ -130,6 +133,7 @@ class Subset : public Dataset {
   std::string axes(int64_t index) const override { return all_->axes(sample(index)); }
   std::string doubt(int64_t index) const override { return all_->doubt(sample(index)); }
   bool streams() const override { return all_->streams(); }
+  bool reads_anywhere() const override { return all_->reads_anywhere(); }
   PreparedFile prepared(const std::string& what) const override;
   std::vector<std::string> notes() const override { return all_->notes(); }
   /// The index in the whole set of a sample of this part. ShapeError: there is no such sample.

@@ -363,7 +363,7 @@ void for_each_chunk(const Dataset& data, int64_t most, const std::function<void(
   if (data.streams()) {
     LoaderOptions options{.batch = most, .shuffle = false};
     constexpr int64_t most_threads = 8;  // each holds a chunk
-    options.threads = std::min<int64_t>(at::get_num_threads(), most_threads);
+    options.threads = data.reads_anywhere() ? std::min<int64_t>(at::get_num_threads(), most_threads) : 1;
     options.dtype = at::kDouble;
     Loader loader(std::shared_ptr<const Dataset>(&data, [](const Dataset*) {}), options, 0);
     loader.start(0);

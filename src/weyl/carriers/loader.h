@@ -113,7 +113,8 @@ class Loader {
 };
 
 /// Calls f with all samples of a set in their order, `most` at a time, as they are read (floating-point inputs in float64), without
-/// gradients. Those of a set that streams are read ahead, by as many threads as LibTorch has, 8 at most.
+/// gradients. Those of a set that streams are read ahead, by as many threads as LibTorch has, 8 at most, and by one where
+/// it does not read anywhere (Dataset::reads_anywhere).
 void for_each_chunk(const Dataset& data, int64_t most, const std::function<void(const Batch&)>& f);
 
 }  // namespace weyl

@@ -9,7 +9,7 @@ class Stream;
 
 /// A random permutation of {0, ..., n-1} that is computed place by place and takes no memory: an alternating Feistel network on
 /// the least number of bits that n - 1 fits in (2 at least), with keys from a stream. What it brings beyond n - 1 goes through it
-/// again until it does not (cycle walking), less than twice on average. For orders of so many samples that a list of them is a
+/// again until it does not (cycle walking), less than twice on average for n >= 3. For orders of so many samples that a list of them is a
 /// burden; Stream::permutation is uniform over all n! orders, of which this one has 2^512 at most.
 class Permutation {
  public:

@@ -30,14 +30,18 @@ NamedTensors kept_or_made(const PreparedFile& file, const std::function<bool(con
   if (auto tensors = kept(file, fits)) {
     return *tensors;
   }
-  const PreparedFile::Turn turn(file);
+  PreparedFile::Turn turn(file);
   if (auto tensors = kept(file, fits)) {  // which another has made by now
+    turn.kept();
     return *tensors;
   }
   NamedTensors tensors = make();
-  file.save([&](const std::string& path, const PreparedFile::Metadata& metadata) {
-    save_tensors(path, tensors, metadata, Existing::replace_link);
-  });
+  if (file.save([&](const std::string& path, const PreparedFile::Metadata& metadata) {
+            save_tensors(path, tensors, metadata, Existing::replace_link);
+          })
+          .empty()) {
+    turn.kept();
+  }
   return tensors;
 }
 

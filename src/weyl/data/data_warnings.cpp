@@ -37,9 +37,11 @@ int64_t looked_at(const Dataset& data, double share) {
                                           std::min<int64_t>(n, 1), n);
 }
 
+constexpr int kWarningsVersion = 1;  // to be raised by whoever changes what is looked for, or how it is said
+
 /// Where the lines are kept of splits that all stream: by what is known of each of them.
 PreparedFile kept_lines(const Splits& data, std::span<const Quantity> labels, int64_t most_tokens) {
-  std::string what = text("data warnings, tokens ", most_tokens);
+  std::string what = text("data warnings ", kWarningsVersion, ", tokens ", most_tokens);
   for (const Quantity& q : labels) {
     what += " " + q.name;
   }

@@ -107,6 +107,9 @@ bool stream_split_files(const char* maker, const SplitCounts& counts, const std:
       auto writer = open(to.files.path(k));
       for (int64_t first = 0; first < count; first += at_once) {
         std::vector<Sample> made(static_cast<size_t>(std::min(at_once, count - first)));
+        if (hooks.stop && hooks.stop()) {  // which run_samples does not ask of what takes less than its 0.1 s
+          return false;
+        }
         if (!run_samples(std::ssize(made), threads, some, [&, name = split](int64_t i, const auto&) {
               made[static_cast<size_t>(i)] = make(name, first + i);
             })) {

@@ -212,6 +212,7 @@ Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Datase
 namespace {
 
 constexpr const char* kCounts = "counts";
+constexpr int kCountsVersion = 1;  // to be raised by whoever changes how labels are counted
 
 /// The counts of these labels, all of which the data have.
 std::vector<LabelCount> counted(const std::vector<Quantity>& wanted, const Dataset& data) {
@@ -246,7 +247,7 @@ std::vector<LabelCount> counted(const std::vector<Quantity>& wanted, const Datas
     });
     return NamedTensors{{kCounts, numbers}};
   };
-  std::string what = "label counts";
+  std::string what = text("label counts ", kCountsVersion);
   for (const auto& count : counts) {
     what += " " + count.label.name;
   }

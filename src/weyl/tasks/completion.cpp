@@ -17,12 +17,12 @@
 #include <limits>
 #include <numeric>
 
+#include "weyl/carriers/loader.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quantile.h"
 #include "weyl/ops/lie/elements.h"
 #include "weyl/ops/lie/log.h"
 #include "weyl/ops/segment.h"
-#include "weyl/tasks/label_statistics.h"
 
 namespace weyl {
 namespace {

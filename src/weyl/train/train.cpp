@@ -10,6 +10,7 @@
 #include <functional>
 #include <iterator>
 
+#include "weyl/carriers/loader.h"
 #include "weyl/config/toml.h"
 #include "weyl/config/unused_options.h"
 #include "weyl/core/check.h"
@@ -83,7 +84,15 @@ void on_all_ranks(const TrainRequest& request, const std::function<void()>& work
                                                : " ") +
            fault.line;
   }
-  const std::vector<std::string> lines = request.ranks->gather(line);
+  std::vector<std::string> lines;
+  try {
+    lines = request.ranks->gather(line);
+  } catch (const RankError&) {  // one does not answer in time: what went wrong here says more
+    if (own) {
+      std::rethrow_exception(own);
+    }
+    throw;
+  }
   if (is_first(request.ranks) && own) {
     std::rethrow_exception(own);
   }
@@ -281,6 +290,12 @@ void compare_machines(const std::string& run, Json began, const Recipe& recipe, 
   }
 }
 
+// Whether an epoch's order is computed (EpochPlan), and a run's environment.json says so, as earlier versions' does not.
+constexpr const char* kOrder = "order";
+bool computes_order(const Prepared& prepared) {
+  return prepared.data.train->size() > EpochPlan::most_listed;
+}
+
 // Whether the data are others than those that environment.json has a fingerprint of, which is brought up to date.
 bool compare_data(const RunFolder& run, Json began, const Prepared& prepared, bool refuse,
                   const TrainRequest& request) {
@@ -293,7 +308,13 @@ bool compare_data(const RunFolder& run, Json began, const Prepared& prepared, bo
   if (!changes.empty()) {
     observer_of(request).noted("the data are not those that the run began with: " + changes);
   }
-  if (then == nullptr || !changes.empty()) {
+  const bool other_order = began.is_object() && began.find(kOrder) == nullptr && computes_order(prepared);
+  if (other_order) {
+    observer_of(request).noted(
+        "the run began with a version of weyl that kept a list of its samples; from here on they come in another order");
+    began.set(kOrder, "computed");
+  }
+  if (then == nullptr || !changes.empty() || other_order) {
     if (!began.is_object()) {
       began = environment(request.device, prepared.recipe.train);
       record_folder(began);
@@ -389,6 +410,9 @@ TrainResult train(const Recipe& recipe, const TrainRequest& request) {
     record_ranks(machine, request);
     record_folder(machine);
     machine.set("data", fingerprint(found->prepared.data));
+    if (computes_order(found->prepared)) {
+      machine.set(kOrder, "computed");
+    }
     run.emplace(RunFolder::create(request.out, request.name));
     write_config(*run, found->prepared.recipe);  // first: from then on `resume` takes the folder
     write_environment(*run, machine);

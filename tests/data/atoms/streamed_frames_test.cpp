@@ -5,6 +5,7 @@
 #include <ATen/Parallel.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -305,9 +306,9 @@ TEST_F(Indexed, ChangedFilesAreReadAnew) {
   fs::last_write_time(o.path, time + std::chrono::seconds(1));
   const Splits again = open_splits({o});
   ASSERT_EQ(again.train->notes().size(), 1U);
-  EXPECT_NE(
-      again.train->notes()[0].find("made of other files, or before they changed; all samples are read again"),
-      std::string::npos)
+  EXPECT_NE(again.train->notes()[0].find(
+                "made of other files, before they changed or by another version; all samples are read again"),
+            std::string::npos)
       << again.train->notes()[0];
   EXPECT_EQ(open_splits({o}).train->notes(), std::vector<std::string>());
   EXPECT_EQ(kept().size(), 1U);  // in place of the other
@@ -346,7 +347,7 @@ TEST_F(Indexed, WhatIsPlantedIsRefusedOrDoesNoHarm) {
     index.places[i] = {~uint64_t{0} - i, i};
     index.sizes[i + 1] += 1;
   }
-  ASSERT_TRUE(write_index(PreparedFile(path.string(), key.at("prepared_of")), index));
+  ASSERT_EQ(write_index(PreparedFile(path.string(), key.at("prepared_of")), index), "");
   const Splits wrong = open_splits({o});
   int64_t refused = 0;
   for (int64_t i = 0; i < 200; ++i) {
@@ -368,6 +369,7 @@ TEST_F(Indexed, NothingIsKeptWhereNothingCanBeWritten) {
     ASSERT_EQ(notes.size(), 1U);
     EXPECT_NE(notes[0].find("what is known of its 12000 samples cannot be kept"), std::string::npos)
         << notes[0];
+    EXPECT_NE(notes[0].find("/.weyl: must be a folder"), std::string::npos) << notes[0];
   }
 }
 
@@ -386,6 +388,52 @@ TEST_F(Indexed, OtherFilesOfAFolderChangeNothing) {
   file("several/c.xyz", frames(9, -1, 2));
   EXPECT_EQ(open_splits({o}).train->notes().size(), 1U);
   EXPECT_NE(fs::last_write_time(kept().at(0)), time);
+}
+
+/// In folders of a format, too, behind links, and of nothing else.
+TEST_F(Indexed, FilesAreThoseThatAreRead) {
+  const std::string all = folder + "/all", system = all + "/system", elsewhere = folder + "/elsewhere";
+  for (const std::string& of : {system, elsewhere}) {
+    fs::create_directories(of + "/set.000");
+    fs::create_directories(of + "/runs/a");
+    for (const char* name : {"type.raw", "set.000/coord.npy", "runs/a/log.txt"}) {
+      std::ofstream(of + "/" + name) << "0";
+    }
+  }
+  fs::create_directory_symlink(elsewhere, all + "/linked");
+  fs::create_directories(all + "/runs/a");
+  for (const char* name : {"a.xyz", "notes.md", "runs/a/b.xyz", ".hidden.xyz", "a.xyz.1-1.tmp"}) {
+    std::ofstream(all + "/" + name) << "0";
+  }
+  EXPECT_EQ(
+      files_of_frames(all),
+      (std::vector<std::string>{all + "/a.xyz", all + "/linked/set.000/coord.npy", all + "/linked/type.raw",
+                                all + "/system/set.000/coord.npy", all + "/system/type.raw"}));
+  EXPECT_EQ(files_of_frames(all + "/a.xyz"), std::vector<std::string>{all + "/a.xyz"});
+}
+
+/// What can only be read from its beginning is read once, whatever threads there are.
+TEST_F(Indexed, PackedTextIsReadOnceMore) {
+  const int before = at::get_num_threads();
+  at::set_num_threads(4);
+  const std::string path = WEYL_SOURCE_DIR "/tests/fixtures/molecules/ase.xyz.gz";
+  std::atomic<int> opened = 0;
+  MoleculesDataOptions any;
+  any.energy = "none";
+  const StreamedFrames data(
+      path,
+      [&] {
+        ++opened;
+        return open_frames(path);
+      },
+      layout_of({any}), FrameCollector::Labels::found);
+  ASSERT_FALSE(data.reads_anywhere());
+  opened = 0;
+  int64_t samples = 0;
+  for_each_chunk(data, 1, [&](const Batch& batch) { samples += batch.count(); });
+  EXPECT_EQ(samples, data.size());
+  EXPECT_EQ(opened, 1);
+  at::set_num_threads(before);
 }
 
 TEST_F(Indexed, SmallFilesAreNot) {

@@ -10,6 +10,7 @@
 
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/fault.h"
+#include "weyl/core/prepared_file.h"
 
 namespace weyl {
 namespace {
@@ -60,6 +61,9 @@ void tidy_up_when_a_library_exits() {
 }
 
 int exit_code_of(const std::exception& error) {
+  if (dynamic_cast<const TurnStopped*>(&error) != nullptr) {
+    return exit_interrupted;
+  }
   switch (fault_of(error).kind) {
     case Fault::Kind::usage:
       return exit_usage;

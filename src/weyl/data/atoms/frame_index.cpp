@@ -128,7 +128,7 @@ FrameIndex read_index(const SafetensorsFile& file, const std::vector<int64_t>& c
   return index;
 }
 
-bool write_index(const PreparedFile& to, const FrameIndex& index) {
+std::string write_index(const PreparedFile& to, const FrameIndex& index) {
   static_assert(sizeof(FramePlace) == 2 * sizeof(uint64_t));
   const auto samples = std::ssize(index.sizes);
   std::vector<TensorBytes> tensors;
@@ -142,8 +142,10 @@ bool write_index(const PreparedFile& to, const FrameIndex& index) {
     tensors.back().name = text("state_", i);
   }
   const std::string common = written(index.common);
-  // A key that is no UTF-8 would come back as another.
-  return read_common(common, "index") == index.common && to.save(tensors, {{kCommon, common}});
+  if (read_common(common, "index") != index.common) {
+    return "a name in the frames is no UTF-8";
+  }
+  return to.save(tensors, {{kCommon, common}});
 }
 
 }  // namespace weyl

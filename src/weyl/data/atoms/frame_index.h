@@ -41,7 +41,7 @@ struct FrameIndex {
 /// channel, isolated atoms that do not ascend or are no samples; text that is not such an index's.
 FrameIndex read_index(const SafetensorsFile& file, const std::vector<int64_t>& channels);
 
-/// Keeps an index; false: it could not be kept, as where a key of the frames is no UTF-8.
-bool write_index(const PreparedFile& to, const FrameIndex& index);
+/// Keeps an index. Returns why it could not be kept, as where a key of the frames is no UTF-8; empty: it is kept.
+std::string write_index(const PreparedFile& to, const FrameIndex& index);
 
 }  // namespace weyl

@@ -242,6 +242,39 @@ std::optional<FramePlace> place_of(FrameReader& reader, const TextLines& beside)
   return place && byte ? std::optional(FramePlace{place->at, *byte}) : std::nullopt;
 }
 
+std::vector<std::string> files_of_frames(const std::string& path) {
+  std::vector<std::string> files;
+  if (!fs::is_directory(path)) {
+    files.push_back(path);
+    if (const std::string table = path + ".csv"; fs::exists(table)) {
+      files.push_back(table);
+    }
+    return files;
+  }
+  if (frame_format_of_folder(path) == nullptr) {
+    for (const std::string& inside : paths_of_frames(path)) {
+      std::ranges::move(files_of_frames(inside), std::back_inserter(files));
+    }
+    return files;
+  }
+  std::vector<std::string> folders{path};
+  for (size_t i = 0; i < folders.size(); ++i) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator(folders[i], error)) {
+      const std::string name = entry.path().filename().string();
+      std::error_code none;  // of what is gone by now
+      if (entry.is_regular_file(none)) {
+        files.push_back(entry.path().string());
+      } else if (i == 0 && name.starts_with("set.") && entry.is_directory(none)) {
+        folders.push_back(entry.path().string());
+      }
+    }
+    require<DataError>(!error, folders[i], ": cannot read the folder: ", error.message());
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
 bool holds_frames(const std::string& path) {
   if (fs::is_directory(path)) {
     return frame_format_of_folder(path) != nullptr || !paths_of_frames(path).empty();

@@ -109,6 +109,10 @@ const FrameFormat& format_of_frame_text(std::string_view path,
 const FrameFormat* frame_format_of_folder(const std::string& path);
 const FrameFormat* frame_format_of_file(std::string_view path);
 
+/// The files that open_frames reads of a path: itself, with the table that may lie beside it; of a folder its files with frames,
+/// and of those of a format all files right in it and in its folders set.*. DataError: a folder cannot be read.
+std::vector<std::string> files_of_frames(const std::string& path);
+
 /// How files with frames end, each ending once: ".xyz", ".xyz.gz", ...; archives and folders left out.
 std::vector<std::string> frame_endings();
 

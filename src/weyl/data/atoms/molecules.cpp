@@ -19,7 +19,6 @@
 #include "weyl/core/text_number.h"
 #include "weyl/core/version.h"
 #include "weyl/data/atoms/potential_keys.h"
-#include "weyl/data/base/files_below.h"
 #include "weyl/data/base/parts.h"
 #include "weyl/data/containers/text_lines.h"
 
@@ -49,23 +48,6 @@ uint64_t bytes_of(const std::vector<std::string>& files) {
   return bytes;
 }
 
-/// The files of a path: itself, with the table that may lie beside it; of a folder of a format all that is in it, of another
-/// its files with frames.
-std::vector<std::string> files_of(const std::string& path) {
-  if (std::filesystem::is_directory(path)) {
-    const bool all = frame_format_of_folder(path) != nullptr;
-    return files_below(path, [&](const std::string& file) {
-      const bool inside = std::filesystem::path(file).lexically_relative(path).has_parent_path();
-      return all || (!inside && lies_in_folders(file));
-    });
-  }
-  std::vector<std::string> files{path};
-  if (const std::string table = path + ".csv"; std::filesystem::exists(table)) {
-    files.push_back(table);
-  }
-  return files;
-}
-
 }  // namespace
 
 StreamedFrames::StreamedFrames(std::string path, Open open, const FrameLayout& layout,
@@ -78,21 +60,28 @@ StreamedFrames::StreamedFrames(std::string path, Open open, const FrameLayout& l
   index_.states.resize(layout.states.size());
   const auto reader = open_();
   FrameCollector collector(layout, *reader, labels);
-  if (const auto files = files_of(path_); !how.empty() && bytes_of(files) >= least_bytes_indexed) {
-    how_ = how;
-    state_ = state_of_contents(path_, files);
+  try {
+    const auto files = how.empty() ? std::vector<std::string>() : files_of_frames(path_);
+    if (bytes_of(files) >= least_bytes_indexed) {
+      state_ = state_of_contents(path_, files);
+      how_ = how;
+    }
+  } catch (const DataError&) {  // then nothing is kept, and the reader says what is wrong if it is
   }
   const PreparedFile file = prepared("index");
   if (!take_index(file, layout, collector)) {
-    const PreparedFile::Turn turn(file);
-    if (!take_index(file, layout, collector)) {  // which another may have made by now
+    PreparedFile::Turn turn(file);
+    if (take_index(file, layout, collector)) {  // which another has made by now
+      turn.kept();
+    } else {
       const auto last = read_all(collector);
       schema_ = collector.schema();
       index_.common = collector.common();
-      if (file.keeps() && !write_index(file, index_)) {
-        notes_ = {
-            text(path_, ": what is known of its ", size(),
-                 " samples cannot be kept beside it or in the cache folder, and is read again each time")};
+      if (const std::string fault = file.keeps() ? write_index(file, index_) : ""; !fault.empty()) {
+        notes_ = {text(path_, ": what is known of its ", size(),
+                       " samples cannot be kept, and is read again each time: ", fault)};
+      } else {
+        turn.kept();
       }
     }
   }
@@ -103,7 +92,8 @@ PreparedFile StreamedFrames::prepared(const std::string& what) const {
   return how_.empty() ? PreparedFile()
                       : PreparedFile::beside(path_, how_ + what,
                                              text("frames ", reading_version, "; weyl ", version(), "\n",
-                                                  how_, what, "\n", state_));
+                                                  how_, what, "\n", state_),
+                                             state_);
 }
 
 /// Whether the index is there.

@@ -19,7 +19,7 @@ namespace weyl {
 /// The frames of a file or folder as a data set that holds none of them: the file is read once to know its samples,
 /// their sizes, their places and what they have in common, and then again as batches are asked for. Where the reader can go to
 /// any frame (FrameReader::place), a batch reads its own samples alone, in whatever order. Elsewhere batches in the
-/// order of the samples cost one further reading in all, and one that goes back begins the file again. Of each sample
+/// order of the samples cost one further reading for each thread that asks, and one that goes back begins the file again. Of each sample
 /// twenty bytes are kept. Batches and schema are those of the same frames in memory (open_frames_file), to the bit.
 ///
 /// Several threads may ask for batches, each of which then reads by a reader of its own. What the first reading finds may be
@@ -47,6 +47,7 @@ class StreamedFrames : public Dataset {
   /// DataError: the file has changed since it was opened.
   Batch batch(std::span<const int64_t> indices) const override;
   bool streams() const override { return true; }
+  bool reads_anywhere() const override { return !index_.places.empty(); }
   PreparedFile prepared(const std::string& what) const override;
   std::vector<std::string> notes() const override { return notes_; }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "weyl/carriers/loader.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/data/base/draft.h"
@@ -18,28 +19,26 @@ namespace fs = std::filesystem;
 
 /// Whether there are sequences of which nothing is missing: without a token of flank 1.
 bool holds_whole(const Dataset& train) {
-  for (int64_t s = 0; s < train.size(); ++s) {
-    if (!train.batch(std::vector{s}).labels.at("flank").eq(1).any().item<bool>()) {
-      return true;
+  constexpr int64_t at_a_time = 1024;
+  bool whole = false;
+  for_each_chunk(train, at_a_time, [&](const Batch& batch) {
+    const Tensor flank = batch.labels.at("flank").to(at::kCPU, at::kLong).contiguous();
+    const auto* beside = flank.const_data_ptr<int64_t>();
+    const auto& offsets = std::get<Poses>(batch.input).graphs.offsets;
+    for (size_t s = 0; s + 1 < offsets.size(); ++s) {
+      whole = whole || std::find(beside + offsets[s], beside + offsets[s + 1], 1) == beside + offsets[s + 1];
     }
-  }
-  return false;
+  });
+  return whole;
 }
 
-FoundData completion(const PoseSequencesDataOptions& options) {
+FoundData completion(const PoseSequencesDataOptions& options, const Splits& splits) {
   FoundData found;
   found.family = FoundData::Family::poses;
   found.group = name_of(options.group);
-  const Splits splits = open_set(options);
   count_samples(found, splits, options.path);
   found.tasks = {{"completion", "sequences with a missing pose"}};
-  found.write_task = [whole = holds_whole(*splits.train)](ConfigDraft& draft, const std::string& task,
-                                                          const std::string&) {
-    if (whole && task == "completion") {
-      draft.table("task.completion");
-      draft.set("whole", true, "of some sequences nothing is missing, and the model says so");
-    }
-  };
+  found.write_task = [](ConfigDraft&, const std::string&, const std::string&) {};
   return found;
 }
 
@@ -66,7 +65,7 @@ FoundData look_at_trajectory(const std::string& path) {
   PoseSequencesDataOptions options{.path = path, .group = LieGroup::se3};
   options.repeated = lines > poses ? RepeatedTimes::drop : RepeatedTimes::refuse;
   cut_windows(options, poses);
-  FoundData found = completion(options);
+  FoundData found = completion(options, open_set(options));
   found.tasks.push_back({"pose_correction", "its own next poses", /*on_request=*/true});
   found.what = text("a trajectory of ", poses, " poses: ", found.samples, " windows of it for training");
   found.write_data = [options, twice = lines - poses](ConfigDraft& draft, const std::string& task,
@@ -100,9 +99,17 @@ FoundData draft_pose_sequences(const std::string& path, const Schema& schema) {
       path,
       ": the poses have no labels element and flank, the missing pose and its neighbours, which task completion learns");
   const PoseSequencesDataOptions options{.path = path, .group = *schema.interface.group};
-  FoundData found = completion(options);
+  const Splits splits = open_set(options);
+  FoundData found = completion(options, splits);
+  const bool whole = holds_whole(*splits.train);
   found.what = text(found.samples, " training sequences of poses of ", name_of(options.group),
-                    ", each with one missing");
+                    whole ? ", of some of which nothing is missing" : ", each with one missing");
+  found.write_task = [whole](ConfigDraft& draft, const std::string& task, const std::string&) {
+    if (whole && task == "completion") {
+      draft.table("task.completion");
+      draft.set("whole", true, "of some sequences nothing is missing, and the model says so");
+    }
+  };
   found.write_data = [options](ConfigDraft& draft, const std::string&, const std::string&) {
     write_set(draft, "pose_sequences", options.path);
     draft.set("group", std::string(name_of(options.group)), "as the files say");

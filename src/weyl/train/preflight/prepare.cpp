@@ -1,6 +1,8 @@
 #include "weyl/train/preflight/prepare.h"
 
 #include <ATen/Context.h>
+#include <ATen/Parallel.h>
+#include <ATen/Version.h>
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -12,6 +14,7 @@
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
 #include "weyl/core/input_file.h"
+#include "weyl/core/instruction_set.h"
 #include "weyl/core/prepared_tensors.h"
 #include "weyl/core/random.h"
 #include "weyl/data/base/outliers.h"
@@ -95,10 +98,17 @@ void freeze(Prepared& p) {
   }
 }
 
-// All that the statistics of a task depend on beside the samples.
+// To be raised by whoever changes what a task finds in the same samples: what was kept is then made anew.
+constexpr int kFitVersion = 1;
+
+// All that the statistics of a task depend on beside the samples: sums over many samples have other bits with other threads or
+// instructions.
 std::string what_is_fitted(const TaskOptions& options) {
   TaskOptions copy = options;
-  std::string what = "statistics of a task\n" + write_toml([&](Fields& f) { fields(f, copy); });
+  std::string what =
+      text("statistics of a task ", kFitVersion, ", ", at::get_num_threads(), " threads, ",
+           at::get_cpu_capability(), ", kernels ", static_cast<int>(kernels::instruction_set()), "\n",
+           write_toml([&](Fields& f) { fields(f, copy); }));
   std::visit(
       [&](const auto& o) {
         if constexpr (requires { o.references; }) {
