@@ -122,7 +122,7 @@ PoseCopies make_pose_copies(const PoseCopiesMakerOptions& o, std::string_view sp
   lie.inverse(a, forth);
   forth = product(b, forth);
   const std::vector<int64_t> shuffled = order.permutation(o.length);
-  const auto size = static_cast<size_t>(matrix_size(o.group) * matrix_size(o.group));
+  const auto row = static_cast<size_t>(matrix_size(o.group)), size = row * row;
   PoseCopies made;
   Vector matrix(size);
   const auto append = [&](const Vector& g, Vector& to) {
