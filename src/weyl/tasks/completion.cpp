@@ -143,8 +143,8 @@ class PoseError : public Meter {
         told_ += (missing.const_data_ptr<double>()[s] > 0) == (first[s] >= 0) ? 1 : 0;
       }
     } else {
-      require<DataError>(static_cast<int64_t>(lacking.size()) == graphs.count(),
-                         "completion: each graph must have a token of flank 1", kAsWhole);
+      require(static_cast<int64_t>(lacking.size()) == graphs.count(),
+              "completion: each graph must have a token of flank 1", kAsWhole);
     }
     sequences_ += graphs.count();
     const Tensor taken = at::tensor(lacking, at::kLong);
