@@ -179,7 +179,6 @@ int64_t each_predicted(const Model& model, std::shared_ptr<const Dataset> data, 
   for (int64_t number = 0; number < batches.count() && !stopped; number += count_of(options.ranks)) {
     if (options.ranks == nullptr) {
       samples += batches.next([&](const Batch& batch, int64_t first) { use(predict(batch, first)); });
-      stopped = options.stop && options.stop();
     } else {
       const auto [more, any_stopped] = shared_round(batches, number, options, predict, use);
       samples += more;
@@ -188,6 +187,7 @@ int64_t each_predicted(const Model& model, std::shared_ptr<const Dataset> data, 
     if (options.progress) {
       options.progress(samples);
     }
+    stopped = stopped || (options.ranks == nullptr && options.stop && options.stop());
   }
   return samples;
 }
