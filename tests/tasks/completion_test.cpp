@@ -230,7 +230,7 @@ TEST(Completion, SaysThatNothingIsMissing) {
   EXPECT_EQ(found.at("missing_accuracy").value, 0.75);
   EXPECT_EQ(found.at("flanking_accuracy").value, 1);
   EXPECT_LT(found.at("pose_error").value, 1e-24);
-  EXPECT_THROW(metrics_of(Completion({}), model, batch), DataError);
+  EXPECT_THROW(metrics_of(Completion({}), model, batch), ShapeError);
   EXPECT_EQ(Completion({}).meter(model.interface)->names({}).size() + 1,
             task.meter(model.interface)->names({}).size());
 

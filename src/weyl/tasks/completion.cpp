@@ -351,7 +351,7 @@ std::unique_ptr<Meter> Completion::meter(const Interface&) const {
 std::vector<std::pair<std::string, Metrics>> Completion::baselines(const Dataset& data) const {
   const at::NoGradGuard no_grad;
   PoseError flanking(options_.whole), random(options_.whole);
-  for_each_chunk(data, kCompletionChunk, [&](const Batch& batch) {
+  const auto measure = [&](const Batch& batch) {
     const Poses& poses = poses_of(batch.input);
     // Tokens stand in any order: the first one is any.
     for (const auto& [meter, gap] : {std::pair{&flanking, completion_label(batch, kFlank).to(at::kDouble)},
@@ -361,7 +361,12 @@ std::vector<std::pair<std::string, Metrics>> Completion::baselines(const Dataset
                          {kGap, gap},
                          {kMissing, at::ones({poses.graphs.count(), 1}, at::kDouble)}});
     }
-  });
+  };
+  try {
+    for_each_chunk(data, kCompletionChunk, measure);
+  } catch (const ShapeError& error) {  // of the set, whoever asks
+    throw DataError(error.what());
+  }
   return {{"flanking token", flanking.values()}, {"random token", random.values()}};
 }
 
