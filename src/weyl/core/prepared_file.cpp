@@ -62,6 +62,11 @@ std::string distrust(const std::string& path, bool ours, const std::vector<uint6
   return is_foreign(status, owners) ? path + ": belongs to another user" : "";
 }
 
+std::string size_and_time(const std::string& path) {
+  std::error_code error;
+  return text(fs::file_size(path, error), " ", fs::last_write_time(path, error).time_since_epoch().count());
+}
+
 uint64_t hash_of_parts(const std::string& path, uint64_t places) {
   const InputFile file(path);
   std::vector<std::byte> part(kPart);
@@ -83,6 +88,14 @@ uint64_t hash_of_parts(const std::string& path, uint64_t places) {
 PreparedFile::PreparedFile(const std::string& path, std::string key) : key_(std::move(key)) {
   if (!path.empty()) {
     places_.push_back({path, path + ".lock"});
+  }
+}
+
+void PreparedFile::Place::make_its_folder() const {
+  const std::string folder = fs::path(path).parent_path().string();
+  make_folder(folder);
+  if (ours) {
+    require_plain(folder, Plain::folder, "what is prepared of data");
   }
 }
 
@@ -142,11 +155,7 @@ std::string PreparedFile::save(const Write& write) const {
   std::string fault;
   for (const Place& place : places_) {
     try {
-      const std::string folder = fs::path(place.path).parent_path().string();
-      make_folder(folder);
-      if (place.ours) {
-        require_plain(folder, Plain::folder, "what is prepared of data");
-      }
+      place.make_its_folder();
       struct stat status{};
       require<DataError>(::lstat(place.path.c_str(), &status) != 0 || !is_foreign(status, owners_),
                          place.path, ": belongs to another user");
@@ -213,12 +222,8 @@ void set_turn_hooks(TurnHooks to) {
 
 PreparedFile::Turn::Turn(const PreparedFile& file, std::chrono::milliseconds longest) {
   for (const Place& place : file.places_) {
-    const std::string folder = fs::path(place.path).parent_path().string();
     try {
-      make_folder(folder);
-      if (place.ours) {
-        require_plain(folder, Plain::folder, "what is prepared of data");
-      }
+      place.make_its_folder();
       descriptor_ = open_plain(place.lock, O_RDWR | O_CREAT);
     } catch (const DataError&) {
       continue;
@@ -276,8 +281,7 @@ PreparedFile::Turn::~Turn() {
 
 std::string state_of(const std::string& path) {
   std::error_code error;
-  return text(fs::weakly_canonical(path, error).string(), " ", fs::file_size(path, error), " ",
-              fs::last_write_time(path, error).time_since_epoch().count(), "\n");
+  return text(fs::weakly_canonical(path, error).string(), " ", size_and_time(path), "\n");
 }
 
 std::string state_of_contents(const std::string& folder, std::span<const std::string> files) {
@@ -285,9 +289,7 @@ std::string state_of_contents(const std::string& folder, std::span<const std::st
       std::clamp(kPartsOfAll / std::max<uint64_t>(files.size(), 1), kLeastParts, kMostParts);
   std::string state;
   for (const std::string& path : files) {
-    std::error_code error;
-    state += text(fs::path(path).lexically_relative(folder).string(), " ", fs::file_size(path, error), " ",
-                  fs::last_write_time(path, error).time_since_epoch().count(), " ",
+    state += text(fs::path(path).lexically_relative(folder).string(), " ", size_and_time(path), " ",
                   hash_of_parts(path, parts), "\n");
   }
   const auto bytes = std::as_bytes(std::span(state));

@@ -69,8 +69,9 @@ class PreparedFile {
  private:
   struct Place {
     std::string path, lock;
-    bool ours = false;  // the folder is of our making
-    std::string group;  // what the names of all begin with that are kept of the same
+    bool ours = false;             // the folder is of our making
+    std::string group;             // what the names of all begin with that are kept of the same
+    void make_its_folder() const;  // DataError: it cannot be made, or one of ours is no plain folder
   };
   void clear(const Place& place) const;
   std::vector<Place> places_;  // the first that can be written is taken
