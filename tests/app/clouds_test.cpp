@@ -181,6 +181,15 @@ TEST(CloudsProgram, SegmentsPointsAndWritesThemColoured) {
   }
   EXPECT_EQ(upright, iou);
   EXPECT_LT(turned, iou - 0.1);
+  // The same by itself, its cases under their names. About its own axis a stick stays what it is.
+  const Outcome any = weyl_program("eval run --rotate so3 --out turned_cases --json", folder);
+  ASSERT_EQ(any.code, 0) << any.err;
+  EXPECT_EQ(metric(*Json::parse(any.out, "eval").find("metrics"), "iou"), turned);
+  EXPECT_NE(contents(folder + "/turned_cases/cases.csv").find(table.substr(table.find('\n') + 1, 2)),
+            std::string::npos);
+  const Outcome about_z = weyl_program("eval run --rotate z --json", folder);
+  ASSERT_EQ(about_z.code, 0) << about_z.err;
+  EXPECT_GT(metric(*Json::parse(about_z.out, "eval").find("metrics"), "iou"), iou - 0.1);
   // Predicted are all points of a file that says no labels, where they are, though the model has seen 20 of them.
   fs::create_directories(folder + "/new");
   std::ofstream(folder + "/new/a.txt") << stick(2, false);

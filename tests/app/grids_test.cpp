@@ -122,6 +122,19 @@ batch = 8
   }
   EXPECT_EQ(change.at("as it is"), 0);
   EXPECT_GT(change.at("turned 45"), 0);
+  // A row by itself, with what belongs to a measurement.
+  const auto cross_entropy = [](const Json& of) {
+    return of.find("metrics")->find("cross_entropy")->find("value")->number_or(-1);
+  };
+  const Outcome any = weyl_program("eval run --rotate so3 --json", place);
+  ASSERT_EQ(any.code, 0) << any.err;
+  const Json by_any = Json::parse(any.out, "stdout");
+  ASSERT_EQ(rows->items()[6].find("name")->string_or(""), "turned uniformly");
+  EXPECT_NEAR(cross_entropy(by_any), cross_entropy(rows->items()[6]), 1e-6);
+  EXPECT_GT(std::abs(cross_entropy(by_any) - cross_entropy(Json::parse(plain.out, "stdout"))), 1e-6);
+  EXPECT_NE(by_any.find("confusion"), nullptr);
+  EXPECT_EQ(weyl_program("eval run --rotate so3 --moved", place).code, 2);
+  EXPECT_EQ(weyl_program("eval run --rotate x", place).code, 2);
   EXPECT_GT(change.at("shifted 4"), change.at("shifted 0.5"));
   const std::string twelve = "task.classification.test_time_rotations.count=12";
   const Outcome turned = weyl_program("eval run --json " + twelve, place);

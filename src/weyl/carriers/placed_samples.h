@@ -20,6 +20,10 @@ class PlacedSamples : public Dataset {
   const Schema& schema() const override { return data_->schema(); }
   int64_t tokens(int64_t index) const override { return data_->tokens(index / copies_); }
   Lattice lattice(int64_t index) const override { return data_->lattice(index / copies_); }
+  std::string source(int64_t index) const override { return data_->source(index / copies_); }
+  std::string name(int64_t index) const override { return data_->name(index / copies_); }
+  bool streams() const override { return data_->streams(); }
+  bool reads_anywhere() const override { return data_->reads_anywhere(); }
   /// DataError: the set cannot make its samples anew, and they are no points in space.
   Batch batch(std::span<const int64_t> indices) const override;
 

@@ -66,6 +66,7 @@ struct EvalCommand {
   bool force = false;                       // replace what is there
   int64_t rollout = 0;  // steps that are measured; 0: as many as the labels of the model's own data have
   bool as_is = false;   // data that contradict what the model was trained on
+  std::string rotate;   // z or so3: of samples turned so; empty: as they are
   bool moved = false;   // also of samples that are turned and shifted before they become cells
   int64_t batch = 256;
   std::optional<int64_t> batch_tokens;

@@ -126,7 +126,8 @@ Verb add_eval(CLI::App& root) {
                 "eval runs/phantoms --split valid --out cases", "eval runs/boxes --rollout 24",
                 "eval runs/water --data other.xyz data.molecules.energy=REF_energy",
                 "eval runs/solids task.classification.test_time_rotations.count=12",
-                "eval runs/solids --moved", "eval estimate.tum --data truth.tum"}));
+                "eval runs/solids --rotate so3", "eval runs/solids --moved",
+                "eval estimate.tum --data truth.tum"}));
   auto& [app, c] = draft;
   add_model(app, c->model);
   add_overrides(
@@ -145,6 +146,9 @@ Verb add_eval(CLI::App& root) {
   add_rollout(
       app, c->rollout,
       "rigid bodies: go N steps, each from where the one before has left the bodies, and measure each");
+  add_choice(
+      app, "--rotate", c->rotate, {"z", "so3"},
+      "points in space and volumes of shapes: measure each sample turned by a rotation of its own, about z or any");
   add_switch(
       app, "--moved", c->moved,
       "points in space and volumes of shapes: also a table of the same under turns by 5 to 90 degrees and by any angle, of "
@@ -158,6 +162,8 @@ Verb add_eval(CLI::App& root) {
     require<ConfigError>(e.overrides.empty() || !e.data.empty(),
                          "key=value goes with --data PATH, whose keys it says");
     require<ConfigError>(!e.force || !e.out.empty(), "--force goes with --out DIR");
+    require<ConfigError>(e.rotate.empty() || !e.moved, "--moved has the rows of --rotate: one of both");
+    require<ConfigError>(e.rotate.empty() || e.rollout == 0, "--rotate goes without --rollout");
   });
 }
 

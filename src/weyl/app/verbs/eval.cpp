@@ -84,8 +84,8 @@ int run_on_trajectory(const EvalCommand& command) {
   require<ConfigError>(!command.data.empty(), command.model,
                        ": a trajectory is measured against the true one: add --data TRUTH");
   require<ConfigError>(command.overrides.empty() && command.task_overrides.empty() && command.split.empty() &&
-                           command.out.empty() && command.rollout == 0 && !command.moved && !command.as_is &&
-                           command.ranks < 2,
+                           command.out.empty() && command.rollout == 0 && !command.moved &&
+                           command.rotate.empty() && !command.as_is && command.ranks < 2,
                        command.model,
                        ": two trajectories are compared as they are: --data TRUTH goes alone with it");
   require_one_process(command.model);
@@ -139,8 +139,10 @@ int measure(const EvalCommand& command, const Systems& systems, const std::share
   take_threads_for(command.machine, predictor, predictor.options().batch);
   require<ConfigError>(predictor.task() != nullptr, command.model,
                        ": must have a task to be measured by, but holds weights alone");
-  require<ConfigError>(!command.moved || predictor.task()->placements(predictor.interface()).empty(),
-                       "--moved measures single predictions, not means over rotations: say task.",
+  const bool places = command.moved || !command.rotate.empty();
+  require<ConfigError>(!places || predictor.task()->placements(predictor.interface()).empty(),
+                       command.moved ? "--moved" : "--rotate",
+                       " measures single predictions, not means over rotations: say task.",
                        predictor.task()->name(), ".test_time_rotations.count=1 with it");
   const Overwrite overwrite(command.force, {command.model, command.data});
   if (!command.out.empty() && leads) {
@@ -154,9 +156,8 @@ int measure(const EvalCommand& command, const Systems& systems, const std::share
     predictor.roll_out(command.rollout, "--rollout");
   }
   const Recipe recipe = with_data_keys(predictor.subject(), command.overrides, command.data);
-  const auto data =
-      open_data(rolls ? with_rollout(recipe, command.rollout, "--rollout") : recipe, command.data,
-                command.split, Keep::on_disk, command.overrides, rolls ? nullptr : predictor.task());
+  auto data = open_data(rolls ? with_rollout(recipe, command.rollout, "--rollout") : recipe, command.data,
+                        command.split, Keep::on_disk, command.overrides, rolls ? nullptr : predictor.task());
   const std::string where = !command.data.empty()   ? command.data
                             : command.split.empty() ? "the test split"
                                                     : "the " + command.split + " split";
@@ -170,6 +171,9 @@ int measure(const EvalCommand& command, const Systems& systems, const std::share
   }
   if (leads) {
     warn_of_training_samples(command, *data);
+  }
+  if (!command.rotate.empty()) {
+    data = turned_samples(data, command.rotate == "z" ? Turns::z : Turns::so3, 0, where);
   }
   Progress progress("eval", data->size(), Progress::style_for_stderr(command.output.quiet || !leads));
   Evaluation evaluation = predictor.evaluate(data, where,

@@ -88,11 +88,39 @@ std::vector<Row> rows(bool points) {
   return all;
 }
 
+std::vector<Ways> draw_ways(int64_t samples, uint64_t seed) {
+  std::vector<Ways> ways;
+  Stream stream(seed, "placements"), angles(seed, "placement angles");
+  for (int64_t i = 0; i < samples; ++i) {
+    Ways w{direction(stream), direction(stream), {}, 2 * std::numbers::pi * angles.uniform()};
+    const Tensor uniform = random_rotations(1, 3, false, stream).linear.contiguous();
+    std::copy_n(uniform.const_data_ptr<double>(), 9, w.uniform.begin());
+    ways.push_back(w);
+  }
+  return ways;
+}
+
+void require_placeable(const Dataset& data, const std::string& where) {
+  require<DataError>(
+      holds_points_in_space(data) || makes_anew(data), where,
+      ": must be points in space, or volumes that the set makes of shapes, since only these can be turned and shifted before "
+      "they become cells");
+}
+
 double quadratic_mean(const Tensor& x) {
   return std::sqrt(x.square().mean().item<double>());
 }
 
 }  // namespace
+
+std::shared_ptr<const Dataset> turned_samples(const std::shared_ptr<const Dataset>& data, Turns turns,
+                                              uint64_t seed, const std::string& where) {
+  require_placeable(*data, where);
+  return std::make_shared<PlacedSamples>(data, [turns, ways = draw_ways(data->size(), seed)](int64_t i) {
+    const Ways& w = ways[static_cast<size_t>(i)];
+    return Placement{turns == Turns::so3 ? w.uniform : turn_about({0, 0, 1}, w.angle), {}};
+  });
+}
 
 Breakdown measured_when_placed(const Predictor& predictor, const std::shared_ptr<const Dataset>& data,
                                const std::string& where, uint64_t seed, const PredictorCalls& calls) {
@@ -108,18 +136,8 @@ Breakdown measured_when_placed(const Predictor& predictor, const std::shared_ptr
       where,
       ": the model's outputs must be numbers of whole samples or of points, which turns and shifts leave as "
       "they are");
-  require<DataError>(
-      points || makes_anew(*data), where,
-      ": must be points in space, or volumes that the set makes of shapes, since only these can be turned and shifted before "
-      "they become cells");
-  std::vector<Ways> ways;
-  Stream stream(seed, "placements"), angles(seed, "placement angles");
-  for (int64_t i = 0; i < data->size(); ++i) {
-    Ways w{direction(stream), direction(stream), {}, 2 * std::numbers::pi * angles.uniform()};
-    const Tensor uniform = random_rotations(1, 3, false, stream).linear.contiguous();
-    std::copy_n(uniform.const_data_ptr<double>(), 9, w.uniform.begin());
-    ways.push_back(w);
-  }
+  require_placeable(*data, where);
+  const std::vector<Ways> ways = draw_ways(data->size(), seed);
   Breakdown table{.by = "placement", .rows = {}};
   std::map<std::string, Tensor> as_it_is;
   const std::vector<Row> all = rows(points);
