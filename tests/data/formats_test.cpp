@@ -149,10 +149,11 @@ TEST_F(Formats, OptionsOfTheSetDecideWhatNamesDoNot) {
   EXPECT_FALSE(CifarBatches::takes("any.bin", {}));
   EXPECT_TRUE(CifarBatches::takes("any.bin", AskedSet(Cifar10DataOptions{})));
   const CloudsDataOptions clouds;
-  for (const char* name : {"a.ply", "a.pcd", "a.off", "a.bin", "a.h5", "a.hdf5", "a.xyz", "a.txt", "a.csv",
-                           "a.pts", "a.asc", "a.npz"}) {
+  for (const char* name : {"a.ply", "a.pcd", "a.las", "a.off", "a.bin", "a.h5", "a.hdf5", "a.xyz", "a.txt",
+                           "a.csv", "a.pts", "a.asc", "a.npz"}) {
     EXPECT_TRUE(CloudFiles::takes(name, AskedSet(clouds))) << name;
-    EXPECT_EQ(CloudFiles::takes(name, {}), std::string(name) == "a.ply" || std::string(name) == "a.pcd")
+    EXPECT_EQ(CloudFiles::takes(name, {}),
+              std::string(name) == "a.ply" || std::string(name) == "a.pcd" || std::string(name) == "a.las")
         << name;
   }
   EXPECT_FALSE(CloudFiles::takes(archive, {}));  // no positions
@@ -165,7 +166,7 @@ TEST_F(Formats, AreAllNamedWhereAPathIsOfNone) {
   EXPECT_EQ(
       message_of<DataError>([&] { open_file(path, {}); }),
       path +
-          ": must be point clouds (.ply, .pcd, .npz), frames of atoms (.xyz, .extxyz, .sdf, .sd, .mol, .npz, "
+          ": must be point clouds (.ply, .pcd, .las, .npz), frames of atoms (.xyz, .extxyz, .sdf, .sd, .mol, .npz, "
           ".aselmdb, .lmdb, .tar, DeePMD, PCQM4Mv2, Molecule3D), particles "
           "(.safetensors), rigid bodies (.safetensors), tensors (.safetensors), volumes (.nii, "
           ".nii.gz, .mha, .nrrd), shapes (.h5, .off), poses "

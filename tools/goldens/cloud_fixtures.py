@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Writes point clouds as pypcd4 (PCD, binary and compressed; LZF by python-lzf) and numpy (KITTI's scans, SemanticKITTI's labels) have
-them, with what is in them as numpy's .npz: tests/fixtures/clouds/{ascii,binary,compressed}.pcd, sequence/velodyne/000000.bin,
-sequence/labels/000000.label, pcd.npz, scan.npz, for tests/data/clouds/cloud_formats_test.cpp. Then broken files, each of which must be
-refused with one line: tests/fixtures/broken/pcd/*.pcd, tests/fixtures/broken/lidar/*.bin.
+them, and laspy (LAS), with what is in them as numpy's .npz: tests/fixtures/clouds/{ascii,binary,compressed}.pcd, format_*.las,
+sequence/velodyne/000000.bin, sequence/labels/000000.label, pcd.npz, las.npz, scan.npz, for tests/data/clouds/cloud_formats_test.cpp.
+Then broken files, each of which must be refused with one line: tests/fixtures/broken/{pcd/*.pcd,las/*.las,lidar/*.bin}.
 
-`python tools/goldens/cloud_fixtures.py` needs pypcd4.
+`python tools/goldens/cloud_fixtures.py` needs pypcd4 and laspy.
 """
 from pathlib import Path
 import struct
 
+import laspy
 import numpy as np
 from pypcd4 import Encoding, PointCloud
 
@@ -55,7 +56,83 @@ scan.tofile(clouds / "sequence" / "velodyne" / "000000.bin")
 (semantic | instance << 16).astype("<u4").tofile(clouds / "sequence" / "labels" / "000000.label")
 np.savez(clouds / "scan.npz", scan=scan, label=semantic.astype("i8"), instance=instance.astype("i8"))
 
+# --- LAS: each kind of point format, as laspy writes and reads it
+answers = {}
+for version, point_format in (("1.2", 3), ("1.4", 6), ("1.4", 8)):
+    header_of_las = laspy.LasHeader(point_format=point_format, version=version)
+    header_of_las.scales, header_of_las.offsets = [0.01, 0.01, 0.005], [500000.0, 5400000.0, -3.0]
+    header_of_las.add_extra_dim(laspy.ExtraBytesParams(name="treeID", type=np.int32))
+    header_of_las.add_extra_dim(laspy.ExtraBytesParams(name="height", type=np.uint16, scales=np.array([0.25]),
+                                                       offsets=np.array([1.5])))
+    las = laspy.LasData(header_of_las)
+    n = 40
+    las.x, las.y, las.z = (o + random.normal(size=n).round(2) for o in (500000.0, 5400000.0, 120.0))
+    las.intensity, las.classification = random.integers(0, 65536, n), random.integers(0, 32, n)
+    las.return_number, las.number_of_returns = random.integers(1, 4, n), random.integers(3, 6, n)
+    las.user_data, las.point_source_id = random.integers(0, 256, n), random.integers(0, 65536, n)
+    las.treeID, las.height = random.integers(-5, 99, n), 1.5 + 0.25 * random.integers(0, 200, n)
+    las.gps_time = 1e8 + np.arange(n) / 64
+    names = ["x", "y", "z", "intensity", "return_number", "number_of_returns", "classification", "user_data",
+             "point_source_id", "gps_time", "treeID", "height"]
+    if point_format == 3:
+        las.scan_angle_rank = random.integers(-90, 91, n)
+        las.red, las.green, las.blue = random.integers(0, 256, (3, n))  # as some programs have colours
+    else:
+        las.scan_angle = random.integers(-30000, 30001, n)
+    if point_format == 8:
+        las.red, las.green, las.blue = random.integers(0, 65536, (3, n))
+        las.nir = random.integers(0, 65536, n)
+    las.write(clouds / f"format_{point_format}.las")
+    again = laspy.read(clouds / f"format_{point_format}.las")
+    for name in names:
+        answers[f"{point_format}_{name.lower()}"] = np.asarray(again[name], dtype="f8")
+    answers[f"{point_format}_scan_angle"] = (np.asarray(again["scan_angle_rank"], dtype="f8") if point_format == 3
+                                             else np.asarray(again["scan_angle"], dtype="f8") * 0.006)
+    for name in ("red", "green", "blue", "nir"):
+        if name in again.point_format.dimension_names:
+            answers[f"{point_format}_{name}"] = np.asarray(again[name], dtype="f8") / (1 if point_format == 3 else 257)
+np.savez(clouds / "las.npz", **answers)
+
 # --- broken
+whole = (clouds / "format_6.las").read_bytes()
+broken = out / "broken" / "las"
+broken.mkdir(exist_ok=True)
+record = struct.unpack_from("<H", whole, 94)[0]  # where the record of extra bytes begins
+
+
+def changed(form, place, *values, of=whole):
+    bytes_ = bytearray(of)
+    struct.pack_into(form, bytes_, place, *values)
+    return bytes(bytes_)
+
+
+for name, contents in {
+    "empty": b"",
+    "other": b"PLYF" + whole[4:],
+    "cut_header": whole[:200],
+    "version_2": changed("<BB", 24, 2, 0),
+    "short_header": changed("<H", 94, 227),
+    "long_header": changed("<H", 94, 65535, of=whole[:5000]),
+    "compressed": changed("<B", 104, 6 | 0x80),
+    "format_11": changed("<B", 104, 11),
+    "short_points": changed("<H", 105, 29),
+    "points_in_header": changed("<I", 96, 100),
+    "points_behind": changed("<I", 96, 0xFFFFFFF0),
+    "no_points": changed("<Q", 247, 0),
+    "many_points": changed("<Q", 247, 2**60),
+    "cut_points": whole[:-40],
+    "scale_0": changed("<d", 131, 0.0),
+    "scale_nan": changed("<d", 139, float("nan")),
+    "huge_scale": changed("<d", 131, 1e308),
+    "many_records": changed("<I", 100, 0xFFFFFFFF, of=changed("<H", record + 18, 5)),
+    "long_record": changed("<H", record + 20, 65535),
+    "odd_record": changed("<H", record + 20, 300),
+    "extra_type": changed("<B", record + 54 + 2, 99),
+    "extra_beyond": changed("<B", record + 54 + 2, 10),
+    "extra_twice": changed("<32s", record + 54 + 4, b"gps_time"),
+}.items():
+    (broken / f"{name}.las").write_bytes(contents)
+
 broken = out / "broken" / "pcd"
 broken.mkdir(exist_ok=True)
 

@@ -45,8 +45,9 @@ constexpr std::string_view kByPdal =
 constexpr Known known[] = {
     {".ply", "a PLY cloud or mesh", kClouds},
     {".pcd", "a PCD cloud", kClouds},
-    {".las", "a LAS cloud", kByPdal},
-    {".laz", "a LAZ cloud", kByPdal},
+    {".las", "a LAS cloud", kClouds},
+    {".laz", "a LAZ cloud",
+     "`pdal translate IN.laz OUT.las` or `laszip -i IN.laz -o OUT.las` unpacks it, which data.set = \"clouds\" reads"},
     {".e57", "an E57 cloud", kByPdal},
     {".obj", "an OBJ mesh", "save it as OFF (data.set = \"modelnet\") or as PLY (data.set = \"clouds\")"},
     {".stl", "an STL mesh", "save it as OFF (data.set = \"modelnet\") or as PLY (data.set = \"clouds\")"},

@@ -1,4 +1,4 @@
-// PCD and scans of KITTI: what independent programs have written is read, broken files are refused with one line.
+// PCD, LAS and scans of KITTI: what independent programs have written is read, broken files are refused with one line.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -7,6 +7,7 @@
 
 #include "tests/data/folder.h"
 #include "tests/data/refusals.h"
+#include "weyl/data/clouds/las.h"
 #include "weyl/data/clouds/lidar_scan.h"
 #include "weyl/data/clouds/pcd.h"
 #include "weyl/data/containers/array.h"
@@ -129,6 +130,64 @@ TEST(CloudFormats, BrokenPcd) {
                       {"too_short", "its compressed bytes are broken"},
                   },
                   [](const std::string& path) { read_pcd(path); });
+}
+
+TEST(CloudFormats, LasIsReadAsLaspyReadsIt) {
+  const auto truth = read_npz(folder + "las.npz", 1 << 20);
+  for (const std::string format : {"3", "6", "8"}) {
+    SCOPED_TRACE(format);
+    const PointTable table = read_las(folder + "format_" + format + ".las");
+    EXPECT_EQ(table.rows, 40);
+    size_t compared = 0;
+    for (const NamedArray& a : truth) {
+      if (a.name.starts_with(format + "_")) {
+        expect_column(table, a.name.substr(2), values_of(truth, a.name), 1, 0);
+        ++compared;
+      }
+    }
+    EXPECT_EQ(compared, table.names.size());
+    for (size_t k = 0; k < table.names.size(); ++k) {
+      const std::string& name = table.names[k];
+      EXPECT_EQ(table.bytes[k], name == "red" || name == "green" || name == "blue" || name == "nir") << name;
+    }
+    // Places to the last digit: nothing is rounded to float32 on the way.
+    const std::vector<double> x = values_of(truth, format + "_x");
+    for (int64_t row = 0; row < table.rows; ++row) {
+      EXPECT_DOUBLE_EQ(table.values[row * table.columns() + table.find("x")], x[row]);
+    }
+  }
+}
+
+TEST(CloudFormats, BrokenLas) {
+  expect_refusals(
+      "las",
+      {
+          {"empty", "must be a LAS file, whose header begins with LASF"},
+          {"other", "must be a LAS file, whose header begins with LASF"},
+          {"cut_header", "must be a LAS file, whose header begins with LASF and has at least 227 bytes"},
+          {"version_2", "the version must be 1.0 to 1.4, got 2.0"},
+          {"short_header", "the header must have the size of its version and be there, says 227 bytes"},
+          {"long_header", "the header must have the size of its version and be there, says 65535 bytes"},
+          {"compressed", "its points are compressed (LAZ)"},
+          {"format_11", "the point format must be 0 to 10, got 11"},
+          {"short_points", "points of format 6 must have at least 30 bytes, have 29"},
+          {"points_in_header", "the points must begin behind the header of 375 bytes"},
+          {"points_behind", "within the file, begin at 4294967280"},
+          {"no_points", "must hold at least one point, holds none"},
+          {"many_points", "must have 1152921504606846976 points of 36 bytes, ends after 40"},
+          {"cut_points", "must have 40 points of 36 bytes, ends after 38"},
+          {"scale_0", "scales must be numbers other than 0"},
+          {"scale_nan", "scales must be numbers other than 0"},
+          {"huge_scale", "coordinates must be finite, of point 0 they are not"},
+          {"many_records", "its 4294967295 records must end before the points; record 2 does not"},
+          {"long_record", "its 1 records must end before the points; record 1 does not"},
+          {"odd_record", "extra bytes must be described by 192 bytes each, the record has 300"},
+          {"extra_type",
+           "extra bytes 'treeID' must be one number (types 1 to 10) or bare bytes, are of type 99"},
+          {"extra_beyond", "extra bytes 'treeID' must be within the 36 bytes of a point"},
+          {"extra_twice", "extra bytes must have names of their own, got 'gps_time'"},
+      },
+      [](const std::string& path) { read_las(path); });
 }
 
 TEST(CloudFormats, ScansOfKittiWithAndWithoutLabels) {

@@ -7,6 +7,7 @@
 #include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
+#include "weyl/data/clouds/las.h"
 #include "weyl/data/clouds/lidar_scan.h"
 #include "weyl/data/clouds/mesh_file.h"
 #include "weyl/data/clouds/pcd.h"
@@ -385,7 +386,7 @@ bool is_cloud_text(std::string_view path) {
 }
 
 bool is_cloud_file(std::string_view path) {
-  return ends(path, {".ply", ".pcd", ".off", ".bin", ".npz", ".h5", ".hdf5"}) || is_cloud_text(path);
+  return ends(path, {".ply", ".pcd", ".las", ".off", ".bin", ".npz", ".h5", ".hdf5"}) || is_cloud_text(path);
 }
 
 namespace {
@@ -397,6 +398,9 @@ PointTable table_of(const std::string& path, const CloudsDataOptions& o) {
   }
   if (ends(path, {".pcd"})) {
     return read_pcd(path);
+  }
+  if (ends(path, {".las"})) {
+    return read_las(path);
   }
   if (ends(path, {".bin"})) {
     return read_lidar_scan(path);
@@ -446,7 +450,7 @@ void read_clouds(const std::string& path, const CloudsDataOptions& o, const std:
 }
 
 std::optional<bool> seems_clouds(const std::string& path) {
-  if (ends(path, {".ply", ".pcd", ".off"})) {
+  if (ends(path, {".ply", ".pcd", ".las", ".off"})) {
     return true;
   }
   if (ends(path, {".bin"})) {

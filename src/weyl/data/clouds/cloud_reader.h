@@ -20,16 +20,16 @@ struct Cloud {
   int64_t points() const { return static_cast<int64_t>(positions.size()) / 3; }
 };
 
-/// Whether a path ends as a file of clouds does: .ply, .pcd, .off, .bin, .npz, .h5, .hdf5, .xyz, .txt, .csv, .pts, .asc.
+/// Whether a path ends as a file of clouds does: .ply, .pcd, .las, .off, .bin, .npz, .h5, .hdf5, .xyz, .txt, .csv, .pts, .asc.
 bool is_cloud_file(std::string_view path);
 /// Of these, whether it ends as text does: .xyz, .txt, .csv, .pts, .asc.
 bool is_cloud_text(std::string_view path);
 
 /// The endings of files of clouds, for messages.
-inline constexpr std::string_view cloud_endings = ".npz, .ply, .pcd, .off, .bin, .h5 or text of points";
+inline constexpr std::string_view cloud_endings = ".npz, .ply, .pcd, .las, .off, .bin, .h5 or text of points";
 
 /// Reads the clouds of a file one after the other, as the options say, in their order: one of PLY
-/// (clouds/ply.h), PCD (clouds/pcd.h), OFF (its vertices), scans as KITTI's (clouds/lidar_scan.h) and text
+/// (clouds/ply.h), PCD (clouds/pcd.h), LAS (clouds/las.h), OFF (its vertices), scans as KITTI's (clouds/lidar_scan.h) and text
 /// (clouds/point_text.h); of .npz and HDF5 those of the array of positions,
 /// (P, 3) or (B, P, 3). A feature is the array of its key, (P) or (P, c), with B before where positions have it, or the
 /// columns that options.cpp names; bytes (0 .. 255 by their type) become parts of 255. Labels are whole numbers (), (1),
@@ -51,7 +51,7 @@ bool is_hdf5(std::string_view path);
 /// it cannot be read.
 bool holds_clouds(const std::string& path);
 
-/// Whether a file in a folder that nobody named seems to be clouds: PLY, PCD and OFF by their names, scans by their first
+/// Whether a file in a folder that nobody named seems to be clouds: PLY, PCD, LAS and OFF by their names, scans by their first
 /// points, archives by their arrays, those of ModelNet too, text by its first line (clouds/point_text.h). None: it cannot be read.
 std::optional<bool> seems_clouds(const std::string& path);
 

@@ -61,16 +61,17 @@ NamedSets sets_of(const std::string& folder, std::vector<std::string>* faults) {
   return named_sets(open_set(o, faults));
 }
 
-/// PLY, PCD and OFF alone, which say no classes: what is missing is said of them. (Of text nobody knows what it is.)
+/// PLY, PCD, LAS and OFF alone, which say no classes: what is missing is said of them. (Of text nobody knows what it is.)
 bool is_folder_of_plain_clouds(const std::string& path) {
   return is_flat_cloud_folder(path) && std::ranges::all_of(clouds_in(path), [](const std::string& file) {
-           return file.ends_with(".ply") || file.ends_with(".pcd") || file.ends_with(".off");
+           return file.ends_with(".ply") || file.ends_with(".pcd") || file.ends_with(".las") ||
+                  file.ends_with(".off");
          });
 }
 
 }  // namespace
 
-/// Of the set `clouds` every file of such a name, and a folder of them alone; of others PLY, PCD, scans, arrays (.npz, HDF5) that have
+/// Of the set `clouds` every file of such a name, and a folder of them alone; of others PLY, PCD, LAS, scans, arrays (.npz, HDF5) that have
 /// positions by their usual names but are no frames of atoms, and text whose first line is the number of its points.
 bool CloudFiles::takes(const std::string& path, AskedSet asked) {
   if (fs::is_directory(path)) {
@@ -85,7 +86,7 @@ bool CloudFiles::takes(const std::string& path, AskedSet asked) {
   }
   const bool digits = asked.is<RotatedMnistDataOptions>();
   const bool shapes = asked.is<ModelnetDataOptions>();
-  return path.ends_with(".ply") || path.ends_with(".pcd") ||
+  return path.ends_with(".ply") || path.ends_with(".pcd") || path.ends_with(".las") ||
          (path.ends_with(".bin") && looks_like_lidar_scan(path)) ||
          (path.ends_with(".npz") && !digits && holds_clouds(path) && !FrameFiles::takes(path, asked)) ||
          (is_hdf5(path) && !shapes && holds_clouds(path)) ||

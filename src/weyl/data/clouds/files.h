@@ -12,7 +12,7 @@ namespace weyl {
 /// the set `clouds` is asked for.
 struct CloudFiles {
   static constexpr const char* holds = "point clouds";
-  static std::string names() { return ".ply, .pcd, .npz"; }
+  static std::string names() { return ".ply, .pcd, .las, .npz"; }
   static bool takes(const std::string& path, AskedSet asked);
   static std::shared_ptr<const Dataset> open(const OpenRequest& request);
   static bool lays_out(const std::string& folder);

@@ -1,8 +1,6 @@
 #include "weyl/data/clouds/lidar_scan.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -12,6 +10,7 @@
 #include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
 #include "weyl/core/input_file.h"
+#include "weyl/core/little_endian.h"
 
 namespace weyl {
 namespace {
@@ -19,16 +18,6 @@ namespace {
 constexpr size_t kScanPoint = 4 * sizeof(float), kScanLabel = sizeof(uint32_t);
 constexpr size_t kLookedPoints = 1024;
 constexpr float kFarthest = 1000, kBrightest = 255;
-
-template <class T>
-T little_at(std::span<const std::byte> bytes, size_t at) {
-  std::array<std::byte, sizeof(T)> raw;
-  std::copy_n(bytes.begin() + static_cast<std::ptrdiff_t>(at), sizeof(T), raw.begin());
-  if constexpr (std::endian::native == std::endian::big) {
-    std::ranges::reverse(raw);
-  }
-  return std::bit_cast<T>(raw);
-}
 
 }  // namespace
 
@@ -52,13 +41,13 @@ PointTable parse_lidar_scan(std::span<const std::byte> scan, std::optional<std::
   found.values.reserve(points * found.names.size());
   for (size_t p = 0; p < points; ++p) {
     for (size_t k = 0; k < 4; ++k) {
-      const auto x = little_at<float>(scan, p * kScanPoint + k * sizeof(float));
+      const auto x = from_little_endian<float>(&scan[p * kScanPoint + k * sizeof(float)]);
       require<DataError>(k == 3 || std::isfinite(x), where, ": coordinates must be finite, of point ", p,
                          " they are not");
       found.values.push_back(static_cast<double>(x));
     }
     if (labels) {
-      const auto label = little_at<uint32_t>(*labels, p * kScanLabel);
+      const auto label = from_little_endian<uint32_t>(&(*labels)[p * kScanLabel]);
       found.values.push_back(label & 0xFFFFU);
       found.values.push_back(label >> 16U);
     }
@@ -73,7 +62,7 @@ namespace {
 std::optional<size_t> first_implausible_point(std::span<const std::byte> scan) {
   for (size_t p = 0; p < std::min(scan.size() / kScanPoint, kLookedPoints); ++p) {
     for (size_t k = 0; k < 4; ++k) {
-      const auto x = little_at<float>(scan, p * kScanPoint + k * sizeof(float));
+      const auto x = from_little_endian<float>(&scan[p * kScanPoint + k * sizeof(float)]);
       const bool plausible = k < 3 ? std::abs(x) <= kFarthest : x >= 0 && x <= kBrightest;
       if (!plausible ||
           (x != 0 && std::abs(x) < std::numeric_limits<float>::min())) {  // bytes of something else

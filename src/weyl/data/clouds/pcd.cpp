@@ -13,6 +13,7 @@
 #include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
 #include "weyl/core/input_file.h"
+#include "weyl/core/little_endian.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/text_number.h"
 
@@ -274,25 +275,15 @@ class PcdReader {
           const uint64_t at = by_field ? field.offset * points_ + (row * field.count + c) * field.size
                                        : row * row_bytes_ + field.offset + c * field.size;
           const char* from = bytes.data() + at;
-          add_number(field, number_at(field, from), field.packed() ? bits_at<uint32_t>(from) : 0);
+          add_number(field, number_at(field, from), field.packed() ? from_little_endian<uint32_t>(from) : 0);
         }
       }
       end_point();
     }
   }
 
-  template <class T>
-  static T bits_at(const char* from) {
-    std::array<char, sizeof(T)> bytes;
-    std::copy_n(from, sizeof(T), bytes.data());
-    if constexpr (std::endian::native == std::endian::big) {
-      std::ranges::reverse(bytes);
-    }
-    return std::bit_cast<T>(bytes);
-  }
-
   static double number_at(const PcdField& field, const char* from) {
-    const auto as = [&]<class T>(T) { return static_cast<double>(bits_at<T>(from)); };
+    const auto as = [&]<class T>(T) { return static_cast<double>(from_little_endian<T>(from)); };
     if (field.type == 'F') {
       return field.size == 4 ? as(float{}) : as(double{});
     }
@@ -312,7 +303,8 @@ class PcdReader {
   void read_compressed() {
     constexpr size_t sizes = 2 * sizeof(uint32_t);
     check(rest_.size() >= sizes, "must have the sizes of its compressed points, ends before");
-    const uint64_t packed = bits_at<uint32_t>(rest_.data()), size = bits_at<uint32_t>(rest_.data() + 4);
+    const uint64_t packed = from_little_endian<uint32_t>(rest_.data()),
+                   size = from_little_endian<uint32_t>(rest_.data() + 4);
     check(size == points_ * row_bytes_, "the points must be ", points_ * row_bytes_,
           " bytes when unpacked, its compressed part says ", size);
     check(packed == rest_.size() - sizes, "must have ", packed, " compressed bytes, has ",

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "weyl/data/clouds/point_text.h"
+
+namespace weyl {
+
+/// Reads the points of a LAS file (ASPRS, versions 1.0 to 1.4, point formats 0 to 10) into the columns x, y, z (by the scale and
+/// the offset of the header, in its unit of length), `intensity`, `return_number`, `number_of_returns`, `classification`,
+/// `scan_angle` (degrees), `user_data`, `point_source_id`, and, where the format has them, `gps_time`, `red`, `green`, `blue` and `nir`.
+/// Colours are bytes: 16 bits over 257, or as they are where none in the file is above 255, as some programs write them. Extra
+/// bytes that the file names become columns of their names, by their scale and offset. Wave packets are passed over.
+///
+/// DataError naming `where`: another header or version; compressed points (LAZ); a point format above 10, points of fewer
+/// bytes than it has; a scale or an offset that is no number; named extra bytes that do not fit or repeat a name; a file that
+/// ends before its last point; no point. MemoryError: more than there is.
+PointTable parse_las(std::span<const std::byte> file, std::string_view where);
+PointTable read_las(const std::string& path);
+
+}  // namespace weyl
