@@ -113,6 +113,12 @@ TEST(NewConfig, OfVolumesOfSeveralSizesAndSpacings) {
   has(drafted.out, " training volumes of 13 x 13 x 13 to ");
   has(drafted.out, "spacing = [");
   trained(folder, "mixed");
+  // One broken file does not hide the others.
+  fs::resize_file(folder + "/other1/labelsTr/PHANTOM_003.nii.gz", 60);
+  const Outcome broken = weyl_program("data inspect other1", folder);
+  EXPECT_EQ(broken.code, 0);
+  has(broken.out + broken.err, "PHANTOM_003.nii.gz: ");
+  has(broken.out + broken.err, "; left out");
   const Outcome inspected = weyl_program("data inspect mixed", folder);
   has(inspected.out + inspected.err, " spacings, from 1 x 1 x ");
   const std::string gaps = "data inspect " WEYL_SOURCE_DIR "/tests/fixtures/reports/15b_labels_0_1_2_4";
@@ -148,6 +154,32 @@ TEST(NewConfig, OfVolumesAndShapes) {
   has_not(large, "spacing = [");  // all have the same
   // The rotations of a steerable net are of millimetres.
   has(weyl_program("config new --data large", folder).out, "spacing = [2.71, 2.71, 2.71]");
+  ASSERT_EQ(
+      weyl_program("data make phantoms --out thin count=3 size='[40,40,12]' spacing='[1,1,1.02]'", folder)
+          .code,
+      0);
+  has(weyl_program("config new --data thin", folder).out,
+      "spacing = [1.01, 1.01, 1.01]");  // else no turn is exact
+  ASSERT_EQ(
+      weyl_program("data make phantoms --out slices count=3 size='[32,32,6]' spacing='[1,1,4]'", folder).code,
+      0);
+  const std::string slices = weyl_program("config new --data slices --system unet", folder).out;
+  has(slices, "rotation = { axis = \"z\" }");
+  has(slices, "those who are scanned do not all lie alike");
+  // nnU-Net's regions, those of one label among them; classes that tell sides apart have no mirrors.
+  const std::string json = folder + "/slices/dataset.json", text_of_json = contents(json);
+  const auto with_labels = [&](const std::string& labels) {
+    const size_t begin = text_of_json.find("\"labels\""), end = text_of_json.find('}', begin);
+    std::ofstream(json) << text_of_json.substr(0, begin) << "\"labels\": {" << labels
+                        << text_of_json.substr(end);
+    return weyl_program("config new --data slices --system unet", folder);
+  };
+  const Outcome sided =
+      with_labels("\"0\": \"background\", \"1\": \"Left lobe\", \"2\": \"Right lobe\", \"3\": \"core\"");
+  ASSERT_EQ(sided.code, 0) << sided.err;
+  has(sided.out, "augment = \"rotations\"");
+  has(sided.out, "no mirrors: the class");
+  has(sided.out, "'Left lobe' tells one side from the other");
   ASSERT_EQ(weyl_program("data make solids --out clouds train=40 test=10 points=64", folder).code, 0);
   const std::string clouds = trained(folder, "clouds");
   has(clouds, "system = \"platonic\"");

@@ -214,6 +214,14 @@ TEST(Segmentation, DiceAndIouAreThoseCountedByHand) {
   EXPECT_NEAR(m.at("dice_whole").value, (8.0 / 9 + 4.0 / 6) / 2, 1e-12);
   EXPECT_NEAR(m.at("dice_core").value, 0.9, 1e-12);
   EXPECT_NEAR(m.at("dice").value, m.at("dice_whole").value, 1e-12);
+  // A region that is a class counts in the mean, and is there once.
+  options.regions.push_back({"core", {2}});
+  m = measured();
+  EXPECT_NEAR(m.at("dice_core").value, 0.9, 1e-12);
+  EXPECT_NEAR(m.at("dice").value, (m.at("dice_whole").value + 0.9) / 2, 1e-12);
+  options.regions.back().labels = {1};
+  EXPECT_NE(message_of<ConfigError>([&] { measured(); }).find("must be a name of its own"),
+            std::string::npos);
 }
 
 /// One pixel three to the left of another; a mask alone; two that are empty.

@@ -84,7 +84,8 @@ void fields(Fields& f, SegmentationOptions& o) {
   f("class_weights", o.class_weights,
     "of the classes in cross-entropy and focal loss, one each; none: all alike", {0, 1e9});
   f("names", o.names, "of the classes in their order, for reports; none: their numbers");
-  f("regions", o.regions, "classes taken together, scored beside the classes; `dice` is then their mean");
+  f("regions", o.regions,
+    "classes taken together, scored beside the classes; `dice` is then their mean. A region of one class may have its name");
   f("tolerance", o.tolerance,
     "how far apart surfaces may be that `surface_dice` counts as one, in the unit of length of the data (mm of volumes)",
     {0, 1e6});

@@ -156,6 +156,12 @@ std::vector<uint8_t> cells_of(const Tensor& classes, const std::vector<int64_t>&
   return cells;
 }
 
+/// Whether a region is one class, no background, under its own name: it is then scored once.
+bool is_class(const Region& region, const std::vector<std::string>& names) {
+  return region.labels.size() == 1 && region.labels[0] >= 1 && region.labels[0] < std::ssize(names) &&
+         region.name == names[static_cast<size_t>(region.labels[0])];
+}
+
 double mean_of(const std::vector<double>& values) {
   return std::reduce(values.begin(), values.end()) / static_cast<double>(values.size());
 }
@@ -172,10 +178,14 @@ class Overlaps : public Meter {
         counts_(at::zeros({classes(), classes()}, at::kLong)) {
     const std::vector<Region>& regions = options.regions;
     for (int64_t k = grids_ ? 1 : 0; k < classes(); ++k) {
-      parts_.push_back({{names_[k], {k}}, regions.empty(), classes() - 1 <= kMostNamedClasses});
+      const bool region = std::ranges::find(regions, Region{names_[k], {k}}) != regions.end();
+      parts_.push_back(
+          {{names_[k], {k}}, regions.empty() || region, region || classes() - 1 <= kMostNamedClasses});
     }
     for (const Region& region : regions) {
-      parts_.push_back({region, true, true});
+      if (!is_class(region, names_)) {
+        parts_.push_back({region, true, true});
+      }
     }
   }
 
@@ -409,8 +419,8 @@ void check_regions(const std::vector<Region>& regions, const std::vector<std::st
     const Region& region = regions[i];
     const std::string where = text("task.segmentation.regions[", i, "]");
     require<ConfigError>(!region.name.empty(), where, ".name: must be given, got nothing");
-    require<ConfigError>(used.insert(region.name).second, where, ".name: must be a name of its own, got \"",
-                         region.name, "\" a second time");
+    require<ConfigError>(used.insert(region.name).second || is_class(region, names), where,
+                         ".name: must be a name of its own, got \"", region.name, "\" a second time");
     require<ConfigError>(!region.labels.empty(), where, ".labels: must be at least one class, got none");
     for (const int64_t k : region.labels) {
       require<ConfigError>(k >= 0 && k < static_cast<int64_t>(names.size()), where, ".labels: must be 0 .. ",

@@ -211,6 +211,14 @@ TEST(Resample, TrimmedVolumesAreFilledUpWithBackground) {
   EXPECT_TRUE(at::equal(there.classes, mask.to(at::kLong)));
   EXPECT_EQ(there.probabilities.sum(0).min().item<float>(), 1);
   EXPECT_EQ(there.probabilities[0][0][0][0].item<float>(), 1);
+  // No truth is outside the box, whatever the image is there.
+  mask[7][0][9] = 1;
+  write_oriented(folder / "set/labels/a.nii.gz", mask, {1, 1, 1}, {}, ElementType::u8);
+  const auto wider =
+      open_set({.path = folder / "set", .modalities = 1, .classes = 2, .trim = true, .fractions = {1, 0, 0}})
+          .train;
+  EXPECT_EQ(wider->lattice(0).cells, (std::vector<int64_t>{6, 9, 9}));
+  EXPECT_EQ(wider->batch(std::vector<int64_t>{0}).labels.at("mask").sum().item<int64_t>(), 2);
 }
 
 TEST(Resample, CellsThatWereChangedAfterStayChanged) {
@@ -232,6 +240,11 @@ TEST(Resample, CellsThatWereChangedAfterStayChanged) {
   EXPECT_EQ(cleared.classes.max().item<int64_t>(), 0);
   EXPECT_EQ(set->as_in_file(0, {classes, shares_of(classes, 2)}).classes.max().item<int64_t>(), 1);
   EXPECT_THROW(set->as_in_file(0, {mask.to(at::kLong), shares_of(mask, 2)}), ShapeError);
+  // Of classes that are equal but for rounding either is the likeliest: nobody has changed it.
+  const Tensor even = at::full({2, 8, 8, 8}, 0.5, at::kFloat);
+  even[1].add_(2.5e-6);
+  const CellPredictions tie = set->as_in_file(0, {at::ones_like(classes), even});
+  EXPECT_LT(tie.probabilities.max().item<double>(), 0.501);
 }
 
 }  // namespace resample_test

@@ -231,8 +231,11 @@ void fit_model(ConfigDraft& draft, const FoundData& found, const std::string& ta
 }
 
 /// Why a system that is not exact under all rotations is trained on turned samples.
-std::string why_turned(const std::string& system) {
-  const std::string rest = "nothing in the data says which way is up";
+std::string why_turned(const std::string& system, const FoundData& found) {
+  const std::string rest =
+      (found.family == FoundData::Family::volumes ? "those who are scanned do not all lie alike"
+                                                  : "nothing in the data says which way is up") +
+      (found.handed.empty() ? "" : "; no mirrors: " + found.handed);
   return system == "platonic"    ? "exact under the rotations of its group alone, and " + rest
          : system == "steerable" ? "on a grid exact under quarter turns at most, and " + rest
                                  : "exact under no rotation by itself, and " + rest;
@@ -248,10 +251,10 @@ void fit_augmentation(ConfigDraft& draft, const FoundData& found, const std::str
     draft.set("augment", "none", found.upright);
   } else if (!exact) {
     // Mirror images of what has a class may be of another one; positions and energies turn with the mirror.
-    const bool mirrored =
-        draft.value("train", "augment") == "\"rotoreflections\"" && task != "classification";
-    draft.set("augment", mirrored ? "rotoreflections" : "rotations", why_turned(system));
-    draft.note("augment", why_turned(system));
+    const bool mirrored = draft.value("train", "augment") == "\"rotoreflections\"" &&
+                          task != "classification" && found.handed.empty();
+    draft.set("augment", mirrored ? "rotoreflections" : "rotations", why_turned(system, found));
+    draft.note("augment", why_turned(system, found));
   }
   if (!found.upright_axis.empty() && found.dimension == 3 && !reads_grids(system)) {
     draft.remark(text(

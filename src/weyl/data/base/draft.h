@@ -104,6 +104,7 @@ struct FoundData {
   std::string why_crop;
   std::string upright;       // why the data fix a direction; empty: they do not
   std::string upright_axis;  // of shapes that may all stand upright: along this axis; empty: of other data
+  std::string handed;        // why mirror images may be of other classes; empty: nothing says so
   std::string group;         // of poses
   bool periodic = false, forces = false, one_composition = false;
   double radius = 5, neighbours = 0;  // of atoms: a radius in Angstrom, and the mean neighbours within it

@@ -192,6 +192,9 @@ FoundData look_at_shapes(const std::string& path, const std::string& variant) {
       }
     }
   };
+  found.write_model = [](ConfigDraft& draft, const FoundData&, const std::string&) {
+    draft.drop("margin");  // which the recipe has for its tables alone
+  };
   found.write_task = [=](ConfigDraft& draft, const std::string& task, const std::string&) {
     write_classes(draft, task, classes);
   };

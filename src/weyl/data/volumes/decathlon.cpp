@@ -72,7 +72,7 @@ struct Reading {
 PreparedFile Reading::kept(const VolumeCase& files) const {
   const DecathlonDataOptions& o = options;
   std::string how = text("1; interpolation ", names_of(o.interpolation)[static_cast<size_t>(o.interpolation)],
-                         o.trim ? "; trim" : "", o.normalise ? "; normalise" : "");
+                         o.trim ? "; trim to image and mask" : "", o.normalise ? "; normalise" : "");
   for (const auto& [what, numbers] : {std::pair{"spacing", &o.spacing}, {"window", &o.window}}) {
     how += text("; ", what);
     for (const double x : *numbers) {
@@ -193,9 +193,18 @@ Tensor image_of(const PlacedCase& c, const Reading& reading) {
   return channels.size() == 1 ? channels[0] : at::cat(channels);
 }
 
-/// The box of what is not 0 in any channel; all of it where everything is 0.
-void trim(PlacedCase& c, const Tensor& image, const DecathlonDataOptions& o) {
-  const Tensor there = image.ne(0).any(0);
+/// The classes of a case as its file has them, (X, Y, Z) in canonical order.
+Tensor mask_of(const PlacedCase& c, const Reading& reading) {
+  return mask_tensor(read_volume(c.files.mask, reading.limit()), reading.options.labels, c.orientation,
+                     c.files.mask);
+}
+
+/// The box of what is not 0 in any channel, or in the mask, whose truth nobody may lose; all of it where everything is 0.
+void trim(PlacedCase& c, const Reading& reading) {
+  Tensor there = image_of(c, reading).ne(0).any(0);
+  if (!c.files.mask.empty()) {
+    there = there.logical_or(mask_of(c, reading).ne(0));
+  }
   for (int64_t d = 0; d < 3; ++d) {
     const Tensor along = there.any(d == 0 ? 1 : 0).any(d == 2 ? 0 : 1).nonzero().squeeze(1);
     if (along.numel() > 0) {
@@ -204,7 +213,7 @@ void trim(PlacedCase& c, const Tensor& image, const DecathlonDataOptions& o) {
       c.box.kept[at] = along.max().item<int64_t>() + 1 - c.box.begin[at];
     }
   }
-  place(c, o);
+  place(c, reading.options);
 }
 
 /// A view of the cells (..., X, Y, Z) of the file that are kept.
@@ -229,9 +238,7 @@ Volume made_ready(const PlacedCase& c, const Reading& reading) {
   }
   volume.image = resampled(volume.image, c.change(), o.interpolation);
   if (!c.files.mask.empty()) {
-    const Tensor mask =
-        mask_tensor(read_volume(c.files.mask, reading.limit()), o.labels, c.orientation, c.files.mask);
-    volume.mask = resampled_classes(in_box(mask, c.box).contiguous(), o.classes, c.change());
+    volume.mask = resampled_classes(in_box(mask_of(c, reading), c.box).contiguous(), o.classes, c.change());
   }
   return volume;
 }
@@ -397,8 +404,8 @@ class Volumes : public Dataset, public NumberedClasses {
   /// Probabilities onto the kept box of the file's grid, and from them the classes. A cell whose class is not its most
   /// likely one, because it was changed after, counts as certain.
   static void resample_back(const PlacedCase& c, CellPredictions& p) {
-    const Tensor certain = p.classes.ne(most_likely(p.probabilities));
     Tensor shares = p.probabilities.to(at::kFloat);
+    const Tensor certain = is_most_likely(p.classes, shares).logical_not();
     if (certain.any().item<bool>()) {
       std::vector<Tensor> all;
       for (int64_t k = 0; k < shares.size(0); ++k) {
@@ -500,7 +507,7 @@ void find_box(PlacedCase& c, const Reading& reading) {
     c.box = *kept;
     place(c, reading.options);
   } else {
-    trim(c, image_of(c, reading), reading.options);
+    trim(c, reading);
     save_volume(reading.kept(c.files), {}, c.box);
   }
 }
@@ -516,12 +523,16 @@ std::vector<PlacedCase> look_at_all(const std::vector<VolumeCase>& cases, const 
   return placed;
 }
 
-/// Takes those cases out whose headers are refused, and adds why to `faults`.
-void take_out_faulty(std::vector<VolumeCase>& cases, const DecathlonDataOptions& o,
+/// Takes those cases out whose headers or values are refused, and adds why to `faults`.
+void take_out_faulty(std::vector<VolumeCase>& cases, const Reading& reading,
                      std::vector<std::string>& faults) {
-  std::erase_if(cases, [&](const VolumeCase& c) {
+  std::erase_if(cases, [&](const VolumeCase& files) {
     try {
-      look_at(c, o);
+      const PlacedCase c = look_at(files, reading.options);
+      image_of(c, reading);
+      if (!files.mask.empty()) {
+        mask_of(c, reading);
+      }
       return false;
     } catch (const DataError& error) {
       faults.emplace_back(error.what());
@@ -593,7 +604,7 @@ struct FoundCases {
   std::shared_ptr<const Reading> reading;
 };
 
-/// With `faults` without the cases whose headers are refused.
+/// With `faults` without the cases that are refused.
 FoundCases find_cases(const DecathlonDataOptions& options, std::vector<std::string>* faults) {
   require<DataError>(fs::is_directory(options.path), options.path,
                      ": there is no such folder; make one with `weyl data make phantoms --out ", options.path,
@@ -612,8 +623,9 @@ FoundCases find_cases(const DecathlonDataOptions& options, std::vector<std::stri
   complete(o, found.index);
   found.reading = reading_of(o, found.index.modalities);
   if (faults != nullptr) {
-    take_out_faulty(found.index.training, o, *faults);
-    take_out_faulty(found.index.test, o, *faults);
+    for (std::vector<VolumeCase>* cases : {&found.index.training, &found.index.test}) {
+      take_out_faulty(*cases, *found.reading, *faults);
+    }
     require<DataError>(!found.index.training.empty() || !found.index.test.empty(), options.path,
                        ": no case can be read");
   }
@@ -626,7 +638,7 @@ bool takes_whole(const DecathlonDataOptions& o, const Folds& folds) {
          std::ranges::count(o.fractions, 0) == std::ssize(o.fractions) - 1;
 }
 
-/// The set; with `faults` without the cases whose headers are refused.
+/// The set; with `faults` without the cases that are refused.
 Splits open_cases(const DecathlonDataOptions& options, const Folds& folds, std::vector<std::string>* faults) {
   const auto [index, reading] = find_cases(options, faults);
   std::vector<std::string> warnings;
@@ -678,27 +690,6 @@ Splits open_cases(const DecathlonDataOptions& options, const Folds& folds, std::
 }
 
 }  // namespace
-
-std::vector<int64_t> numbers_in_masks(const std::vector<VolumeCase>& cases) {
-  std::set<int64_t> found{0};
-  for (const VolumeCase& c : cases) {
-    if (c.mask.empty()) {
-      continue;
-    }
-    const std::vector<float> values = values_of(read_volume(c.mask));
-    float last = 0;
-    for (const float x : values) {
-      if (x != last) {
-        require<DataError>(x >= 0 && x <= 65535 && x == std::floor(x), c.mask,
-                           ": labels must be whole numbers 0 .. 65535, got ", x);
-        found.insert(static_cast<int64_t>(x));
-        require<DataError>(found.size() <= 256, c.mask, ": masks must have at most 256 labels, got more");
-        last = x;
-      }
-    }
-  }
-  return {found.begin(), found.end()};
-}
 
 Schema declared_schema(const DecathlonDataOptions& o) {
   Schema schema;

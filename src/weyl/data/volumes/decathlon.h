@@ -25,12 +25,9 @@ std::string differently_read(const DecathlonDataOptions& one, const DecathlonDat
 /// All cases of a set as one, for predictions: labelled ones and others. Without masks unless each case has one.
 std::shared_ptr<const Dataset> open_whole(const DecathlonDataOptions& options);
 
-/// open_set without the cases whose headers are refused, each with a line in `faults`. DataError: nothing is left, or it is
+/// open_set without the cases whose headers or values are refused, which are all read for that, each with a line in `faults`. DataError: nothing is left, or it is
 /// not a case that is wrong.
 Splits open_sound_cases(const DecathlonDataOptions& options, std::vector<std::string>& faults);
-
-/// The numbers that the masks of cases have, and 0. DataError: one that is no whole number 0 .. 65535, more than 256.
-std::vector<int64_t> numbers_in_masks(const std::vector<VolumeCase>& cases);
 
 /// Whether a folder has volumes, and is no set of them (is_volume_set).
 bool is_volume_folder(const std::string& path);

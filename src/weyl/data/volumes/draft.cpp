@@ -1,11 +1,14 @@
 // Volumes, as `weyl config new` sees them.
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quantile.h"
+#include "weyl/core/quote.h"
 #include "weyl/data/base/draft.h"
 #include "weyl/data/volumes/files.h"
 #include "weyl/data/volumes/intensities.h"
@@ -54,9 +57,15 @@ std::string by(const Sides& s) {
   return text(rounded_spacing(s[0]), " x ", rounded_spacing(s[1]), " x ", rounded_spacing(s[2]));
 }
 
-bool is_isotropic(const Sides& s) {
-  constexpr double kAlike = 1.05;
-  return std::ranges::max(s) <= kAlike * std::ranges::min(s);
+/// As evenly as a net's turns are of millimetres.
+bool is_even(const Sides& s) {
+  return same_spacing(std::ranges::min(s), std::ranges::max(s));
+}
+
+/// Slices so far apart that nothing is turned out of their plane; nnU-Net's rule.
+bool is_of_slices(const Sides& s) {
+  constexpr double kFar = 3;
+  return s[2] >= kFar * std::max(s[0], s[1]);
 }
 
 /// A spacing that all volumes are brought to, and why; no numbers: each keeps its own.
@@ -67,7 +76,7 @@ struct PlannedSpacing {
 
 PlannedSpacing plan_spacing(const FoundVolumes& found, const std::string& system) {
   const bool turns = system == "steerable";
-  if (turns && !is_isotropic(found.median)) {
+  if (turns && !is_even(found.median)) {
     const double side = rounded_spacing(std::cbrt(found.median[0] * found.median[1] * found.median[2]));
     return {
         {side, side, side},
@@ -168,8 +177,12 @@ void plan(FoundData& data, const FoundVolumes& volumes, const std::string& syste
     }
   } else {
     data.crop = crop_of(data.cells, data.most_cells);
+    const bool cube =
+        std::ranges::count(data.crop, data.crop.empty() ? 0 : data.crop[0]) == std::ssize(data.crop);
     data.why_crop =
-        "the volumes are too large to learn from whole; 45 voxels along each axis are a size that the recipe's net turns exactly";
+        cube
+            ? "the volumes are too large to learn from whole; 45 voxels along each axis are a size that the recipe's net turns exactly"
+            : "the volumes are too large to learn from whole, and too thin for a cube, which alone the net would turn exactly";
   }
 }
 
@@ -182,6 +195,19 @@ void write_labels(ConfigDraft& draft, const VolumeIndex& index, const std::vecto
               text("the numbers of the classes in ", named ? "dataset.json" : "the masks",
                    "; predictions have them too"));
   }
+}
+
+/// The first name of a class that tells left from right; empty: none does.
+std::string sided(const std::vector<std::string>& labels) {
+  for (const std::string& label : labels) {
+    std::string small = label;
+    std::ranges::transform(small, small.begin(),
+                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    if (small.find("left") != std::string::npos || small.find("right") != std::string::npos) {
+      return label;
+    }
+  }
+  return "";
 }
 
 void write_normalising(ConfigDraft& draft, const std::vector<std::string>& names, int64_t modalities) {
@@ -206,15 +232,13 @@ void write_normalising(ConfigDraft& draft, const std::vector<std::string>& names
 void write_regions(ConfigDraft& draft, const std::vector<VolumeRegion>& regions) {
   std::string list;
   for (const VolumeRegion& region : regions) {
-    if (region.classes.size() == 1) {  // scored as a class
-      continue;
-    }
     list += text(list.empty() ? "[" : ", ", "{ name = ", TomlText(region.name).text,
                  ", labels = ", TomlText(region.classes).text, " }");
   }
   if (!list.empty()) {
-    draft.set("regions", TomlText::raw(list + "]"),
-              "the region labels of dataset.json, by the places of their classes: scored beside the classes");
+    draft.set(
+        "regions", TomlText::raw(list + "]"),
+        "the region labels of dataset.json, by the places of their classes: their mean is the headline");
   }
 }
 
@@ -270,6 +294,9 @@ FoundData VolumeFiles::draft(const std::string& path) {
       volumes->alike ? text("all of ", by(volumes->median)) : text("at the median of ", by(volumes->median)),
       " mm");
   found.tasks = {{"segmentation", "masks"}};
+  if (const std::string side = sided(index.labels); !side.empty()) {
+    found.handed = text("the class ", quote(side, 40), " tells one side from the other");
+  }
   found.plan = [volumes](FoundData& data, const std::string&, const std::string& system) {
     plan(data, *volumes, system);
   };
@@ -288,8 +315,14 @@ FoundData VolumeFiles::draft(const std::string& path) {
              " mm: an axis is halved while four voxels are left and its spacing is below twice the finest"));
     draft.set("base", 8, "channels at the full resolution, doubled with each stage; nnU-Net takes 32");
     draft.table("train.grids");
-    draft.set("rotation", true,
-              "what a plain net learns from samples alone: up to 30 degrees about any axis, in one of five");
+    if (is_of_slices(spacing)) {
+      draft.set("rotation", TomlText::raw("{ axis = \"z\" }"),
+                "what a plain net learns from samples alone: up to 30 degrees in the slices, in one of five");
+    } else {
+      draft.set(
+          "rotation", true,
+          "what a plain net learns from samples alone: up to 30 degrees about any axis, in one of five");
+    }
     draft.set("scale", true, "0.7 to 1.4 times as large, in one of five");
     for (const char* change : {"noise", "brightness", "contrast", "gamma"}) {
       draft.set(change, true, "scanners differ");
@@ -312,6 +345,11 @@ FoundData VolumeFiles::draft(const std::string& path) {
   };
   found.write_task = [=](ConfigDraft& draft, const std::string& task, const std::string& system) {
     write_classes(draft, task, {std::ssize(numbers), index.labels});
+    if (index.labels.empty() && numbers != counted_numbers(std::ssize(numbers))) {
+      std::vector<std::string> names;
+      std::ranges::transform(numbers, std::back_inserter(names), [](int64_t n) { return std::to_string(n); });
+      draft.set("names", names, "nobody names them: their numbers in the masks");
+    }
     write_regions(draft, index.regions);
     FoundData planned;
     plan(planned, *volumes, system);

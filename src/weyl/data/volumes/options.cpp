@@ -24,7 +24,8 @@ void fields(Fields& f, DecathlonDataOptions& o) {
     "are brought back; []: each volume keeps its own",
     {0.001, 1000});
   f("interpolation", o.interpolation, "of images that get another spacing; masks: linear in each class");
-  f("trim", o.trim, "cuts each volume to the box of what is not 0; predicted masks are 0 outside");
+  f("trim", o.trim,
+    "cuts each volume to the box of what is not 0 in it or in its mask; predicted masks are 0 outside");
   f("normalise", o.normalise, "each modality of a volume to mean 0 and standard deviation 1");
   f("normalise_over", o.normalise_over,
     "the voxels that mean and deviation are taken over: those that are not 0, while the others stay 0 (all, "

@@ -1,10 +1,13 @@
 #include "weyl/data/volumes/volume_tensor.h"
 
 #include <ATen/ops/empty.h>
+#include <cmath>
 #include <cstring>
+#include <set>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
+#include "weyl/data/volumes/text_volumes.h"
 
 namespace weyl {
 namespace {
@@ -73,6 +76,27 @@ Tensor mask_tensor(const Nifti& mask, std::span<const int64_t> numbers, const Ni
                      shape_text(mask.header.shape));
   const auto values = classes_of(mask, numbers, where);
   return to_canonical(file_order(mask.header, at::kByte, values.data()), orientation).squeeze(0);
+}
+
+std::vector<int64_t> numbers_in_masks(const std::vector<VolumeCase>& cases) {
+  std::set<int64_t> found{0};
+  for (const VolumeCase& c : cases) {
+    if (c.mask.empty()) {
+      continue;
+    }
+    const std::vector<float> values = values_of(read_volume(c.mask));
+    float last = 0;
+    for (const float x : values) {
+      if (x != last) {
+        require<DataError>(x >= 0 && x <= 65535 && x == std::floor(x), c.mask,
+                           ": labels must be whole numbers 0 .. 65535, got ", x);
+        found.insert(static_cast<int64_t>(x));
+        require<DataError>(found.size() <= 256, c.mask, ": masks must have at most 256 labels, got more");
+        last = x;
+      }
+    }
+  }
+  return {found.begin(), found.end()};
 }
 
 }  // namespace weyl

@@ -2,9 +2,11 @@
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include "weyl/core/segments.h"
 #include "weyl/data/volumes/nifti.h"
+#include "weyl/data/volumes/volume_index.h"
 
 namespace weyl {
 
@@ -25,5 +27,8 @@ Tensor image_tensor(const Nifti& image, const NiftiOrientation& orientation);  /
 /// after z.
 Tensor mask_tensor(const Nifti& mask, std::span<const int64_t> numbers, const NiftiOrientation& orientation,
                    const std::string& where);
+
+/// The numbers that the masks of cases have, and 0. DataError: one that is no whole number 0 .. 65535, more than 256.
+std::vector<int64_t> numbers_in_masks(const std::vector<VolumeCase>& cases);
 
 }  // namespace weyl

@@ -275,16 +275,16 @@ Symmetry Net::symmetry_for(const Input& example) const {
 std::vector<std::string> Net::facts() const {
   const int64_t side = typical_side();
   const TokenRow row = tokens_of(options, segmentation_, side);
-  if (row.tokens == 0) {
+  // Of grids that are no cubes, or whose size nobody says, the mean side would say what no sample has.
+  const bool cube = std::pow(side, interface.dimension) == interface.typical_nodes;
+  if (row.tokens == 0 || !cube || side == 1) {
     return {};
   }
   const std::string shape = interface.dimension == 2 ? text(row.tokens, " x ", row.tokens)
                                                      : text(row.tokens, " x ", row.tokens, " x ", row.tokens);
   const auto count = static_cast<int64_t>(std::pow(row.tokens, interface.dimension));
-  const bool cube = std::pow(side, interface.dimension) == interface.typical_nodes;
-  std::vector<std::string> facts{text(shape, " = ", count, " tokens of ", cube ? "" : "about ", side,
-                                      " cells along an axis, ", row.spacing,
-                                      row.spacing == 1 ? " cell" : " cells", " apart")};
+  std::vector<std::string> facts{text(shape, " = ", count, " tokens of ", side, " cells along an axis, ",
+                                      row.spacing, row.spacing == 1 ? " cell" : " cells", " apart")};
   if (encoder_ && options.attention) {
     const double pairs = static_cast<double>(count) * static_cast<double>(count),
                  scores = 8 * pairs * static_cast<double>(options.encoder.heads);
