@@ -543,9 +543,9 @@ TEST(RanksProgram, ALongStepHidesNoExitCode) {
   runs();
   auto frames = atoms::frames(2, 3);
   AtomsFrame& large = frames[0];
-  for (int atom = static_cast<int>(large.size()); atom < 1500; ++atom) {
+  for (int atom = static_cast<int>(large.size()); atom < 40'000; ++atom) {  // some eight seconds of a core
     large.numbers.push_back(1);
-    for (const double x : {1.1 * (atom % 12), 1.1 * (atom / 12 % 12), 3 + 1.1 * (atom / 144)}) {
+    for (const double x : {1.1 * (atom % 16), 1.1 * (atom / 16 % 16), 3 + 1.1 * (atom / 256)}) {
       large.positions.push_back(x);
     }
   }
