@@ -479,17 +479,24 @@ double first_loss(const std::string& run) {
   return std::stod(row);
 }
 
-// Forces, trajectories, and cells and points with weights of classes, of batches whose samples are of several sizes: the gradients of
-// one process to rounding, clipped by the norm of all.
+// Forces, trajectories, rigid motions, and cells and points with weights of classes, of batches whose samples are of several sizes: the
+// gradients of one process to rounding, clipped by the norm of all.
 TEST(RanksProgram, GradientsOfManyTasksAreThoseOfOneProcess) {
   runs();
-  for (const auto& [name, config] :
-       {std::pair<std::string, std::string>{"g-forces", "forces.toml data.molecules.path=frames"},
-        {"g-trajectory", "'" WEYL_SOURCE_DIR "/configs/nbody/gatr.toml' data.nbody.path=data"},
-        {"g-masks", "masks.toml task.segmentation.class_weights='[1.0, 3.0]'"},
-        {"g-clouds",
-         "clouds.toml data.clouds.points=20 model.transformer.blocks=1 "
-         "task.segmentation.class_weights='[1.0, 3.0]'"}}) {
+  const std::string configs = "'" WEYL_SOURCE_DIR "/configs/",
+                    weighted = " task.segmentation.class_weights='[1.0, 3.0]'";
+  std::map<std::string, std::string> recipes{
+      {"g-forces", "forces.toml data.molecules.path=frames"},
+      {"g-trajectory", configs + "nbody/gatr.toml' data.nbody.path=data"},
+      {"g-masks", "masks.toml" + weighted},
+      {"g-clouds", "clouds.toml data.clouds.points=20 model.transformer.blocks=1" + weighted}};
+  if (weyl_program("data make rigid_bodies --out bodies train=6 valid=2 test=2 'shapes=[\"cube\"]' "
+                   "'objects=[2, 4]' detail=box frames=8 --quiet",
+                   place())
+          .code == 0) {  // where Bullet is there
+    recipes["g-bodies"] = configs + "rigid/gatr.toml' data.rigid_bodies.path=bodies train.flops=false";
+  }
+  for (const auto& [name, config] : recipes) {
     const auto trained = [&](const std::string& run, const std::string& more) {
       const Outcome done = weyl_program(
           "train " + config + " --out " + run +
