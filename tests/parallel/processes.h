@@ -16,11 +16,12 @@
 namespace weyl {
 
 /// Runs `work` in as many processes, which meet at `file`, or at `address`. The exit code of each: 0 when its expectations held, 1 when not, 9
-/// for a RankError of one line, minus the signal that ended it, 7 for anything else.
+/// for a RankError of one line, minus the signal that ended it, 7 for anything else. `before` is called in each before it meets the others.
 inline std::vector<int> run_ranks(int ranks, const std::string& file,
                                   const std::function<void(const std::shared_ptr<Ranks>&)>& work,
                                   std::chrono::milliseconds timeout = std::chrono::seconds(60),
-                                  const std::string& address = "") {
+                                  const std::string& address = "",
+                                  const std::function<void(int rank)>& before = {}) {
   std::vector<pid_t> children;
   for (int r = 0; r < ranks; ++r) {
     children.push_back(fork());
@@ -28,6 +29,9 @@ inline std::vector<int> run_ranks(int ranks, const std::string& file,
       int code = 7;
       at::set_num_threads(
           1);  // LibTorch makes its pool anew after a fork, which must not happen in two threads at once
+      if (before) {
+        before(r);
+      }
       try {
         work(std::make_shared<Ranks>(
             RankPlace{.rank = r, .size = ranks, .local_rank = r, .local_size = ranks, .address = address},

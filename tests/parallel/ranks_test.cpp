@@ -3,6 +3,7 @@
 
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,14 +53,99 @@ TEST(Ranks, SumSendAndGather) {
     if (!large.empty()) {
       large.back() = static_cast<char>('0' + all->rank());
     }
-    const std::vector<std::string> collected = all->collect(large);
-    ASSERT_EQ(collected.size(), all->rank() == 0 ? 3u : 0u);
-    for (size_t r = 0; r < collected.size(); ++r) {
-      ASSERT_EQ(collected[r].size(), r * 3'000'000);
-      EXPECT_TRUE(collected[r].empty() || collected[r].back() == static_cast<char>('0' + r));
-    }
+    size_t given = 0;
+    all->collect(large, [&](const std::string& bytes) {
+      ASSERT_EQ(bytes.size(), given * 3'000'000);
+      EXPECT_TRUE(bytes.empty() || bytes.back() == static_cast<char>('0' + given));
+      ++given;
+    });
+    EXPECT_EQ(given, all->rank() == 0 ? 3u : 0u);
+    EXPECT_EQ(all->total(int64_t{1} << (40 + all->rank())), int64_t{7} << 40);
+    EXPECT_EQ(all->hosts().size(), 3u);
+    EXPECT_EQ(all->hosts()[0], all->hosts()[2]);
+    EXPECT_EQ(all->sharing_cores(), 3);
   });
   EXPECT_EQ(codes, (std::vector<int>{0, 0, 0}));
+}
+
+TEST(Ranks, WhatMustBeTheSameIsRefusedByAll) {
+  const Folder folder;
+  EXPECT_EQ(
+      run_ranks(3, folder / "meet",
+                [](const std::shared_ptr<Ranks>& all) {
+                  all->require_same("the data", "seven");
+                  try {
+                    all->require_same("the data", all->rank() == 2 ? "six" : "seven");
+                    ADD_FAILURE();
+                  } catch (const DataError& error) {
+                    EXPECT_STREQ(
+                        error.what(),
+                        "the data: must be the same for all ranks, but rank 0 has seven and rank 2 has six");
+                  }
+                }),
+      (std::vector<int>{0, 0, 0}));
+}
+
+// A rank that is bound to cores of its own shares them with no other.
+TEST(Ranks, CoresOfItsOwnAreNotShared) {
+  cpu_set_t mine;
+  ASSERT_EQ(sched_getaffinity(0, sizeof mine, &mine), 0);
+  if (CPU_COUNT(&mine) < 2) {
+    GTEST_SKIP() << "one core alone";
+  }
+  const Folder folder;
+  EXPECT_EQ(run_ranks(
+                3, folder / "meet",
+                [](const std::shared_ptr<Ranks>& all) {
+                  EXPECT_EQ(all->sharing_cores(), all->rank() == 2 ? 1 : 2);
+                },
+                std::chrono::seconds(60), "",
+                [&](int rank) {
+                  if (rank == 2) {
+                    cpu_set_t one = mine;
+                    for (int core = CPU_SETSIZE - 1; CPU_COUNT(&one) > 1; --core) {
+                      CPU_CLR(core, &one);
+                    }
+                    sched_setaffinity(0, sizeof one, &one);
+                  }
+                }),
+            (std::vector<int>{0, 0, 0}));
+}
+
+// The first one alone may take as long as it needs.
+TEST(Ranks, TheFirstOneIsWaitedFor) {
+  const Folder folder;
+  const auto codes = run_ranks(
+      2, folder / "meet",
+      [](const std::shared_ptr<Ranks>& all) {
+        if (all->rank() == 0) {
+          usleep(6'000'000);  // longer than ranks wait for one another
+        }
+        all->wait_for_first();
+        all->barrier();
+        all->wait_for_first();  // another time
+      },
+      std::chrono::seconds(4));
+  EXPECT_EQ(codes, (std::vector<int>{0, 0}));
+}
+
+// At an address the first rank stays until the others, busy for longer than it waits for a killed one, have heard.
+TEST(Ranks, AFaultIsHeardOfLater) {
+  const auto codes = run_ranks(
+      2, "",
+      [](const std::shared_ptr<Ranks>& all) {
+        all->barrier();
+        if (all->rank() == 0) {
+          EXPECT_FALSE(all->failed_before(3).has_value());
+        } else {
+          usleep(3'000'000);
+          EXPECT_THROW(all->barrier(), RankError);
+          EXPECT_EQ(all->failed_before(1), 3);
+        }
+        all->leave(std::chrono::seconds(60));
+      },
+      std::chrono::seconds(60), "127.0.0.1:" + std::to_string(20000 + (getpid() + 1) % 12000));
+  EXPECT_EQ(codes, (std::vector<int>{0, 0}));
 }
 
 // Rank 2 has a fault of its own; the others, which end since it does, hear of its exit code and say nothing.
@@ -82,7 +168,7 @@ TEST(Ranks, TheFirstToFailSaysIt) {
           }
           EXPECT_EQ(before.has_value(), all->rank() != 2);
           EXPECT_EQ(before.value_or(3), 3);
-          all->leave();
+          all->leave(std::chrono::seconds(60));
         },
         std::chrono::seconds(60), at_address ? "127.0.0.1:" + std::to_string(20000 + getpid() % 12000) : "");
     EXPECT_EQ(codes, (std::vector<int>{0, 0, 0}));

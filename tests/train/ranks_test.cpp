@@ -27,12 +27,17 @@ const bool one_thread = [] {  // processes are forked from this one
   return true;
 }();
 
+std::string metrics_bits(const Metrics& metrics) {
+  std::string bits;
+  for (const auto& [name, metric] : metrics) {
+    bits += name + text("=", std::bit_cast<int64_t>(metric.value), " ");
+  }
+  return bits;
+}
+
 /// All ranks have the same metrics, to the bit.
 void expect_same_everywhere(Ranks& ranks, const Metrics& metrics) {
-  std::string own;
-  for (const auto& [name, metric] : metrics) {
-    own += name + text("=", std::bit_cast<int64_t>(metric.value), " ");
-  }
+  const std::string own = metrics_bits(metrics);
   EXPECT_FALSE(own.empty());
   for (const std::string& other : ranks.gather(own)) {
     EXPECT_EQ(other, own);
@@ -73,6 +78,53 @@ TEST(RanksTrain, SameBitsEachTimeAndAfterAStopOfAny) {
   EXPECT_EQ(read_checkpoint(folder / "parted").state.step, 7);
   EXPECT_EQ(train_over(3, recipe, folder, "parted"), three_ended);
   expect_same_bits(folder / "a", folder / "parted");
+}
+
+/// Other averages in the newest checkpoint of a run than it has.
+void spoil_averages(const std::string& run) {
+  const std::string path = run + "/last/state.safetensors";
+  std::map<std::string, std::string> metadata;
+  NamedTensors tensors;
+  {
+    const SafetensorsFile file(path);
+    metadata = file.header().metadata;
+    tensors = load_tensors(file);
+  }
+  int64_t spoilt = 0;
+  for (auto& [name, tensor] : tensors) {
+    if (name.starts_with(std::string(average_prefix) + "weights.")) {
+      tensor = tensor + 1;
+      ++spoilt;
+    }
+  }
+  EXPECT_GT(spoilt, 0);
+  save_tensors(path, tensors, metadata);
+}
+
+// A disk of several hosts may show a rank what it was before: averages go on, and the best model is tested, as the first rank reads them.
+TEST(RanksTrain, AveragesAndTheBestModelAreThoseOfTheFirst) {
+  const ScratchFolder folder;
+  const Recipe recipe = small_recipe();
+  const auto seventh = [](int rank, int64_t asked) { return rank == 2 && asked == 6; };
+  EXPECT_EQ(train_over(3, recipe, folder, "parted", seventh), three_ended);
+  std::filesystem::copy(folder / "parted", folder / "whole", std::filesystem::copy_options::recursive);
+  std::filesystem::copy(folder / "parted", folder / "stale", std::filesystem::copy_options::recursive);
+  spoil_averages(folder / "stale");
+  for (const std::string run : {"whole", "parted"}) {
+    EXPECT_EQ(run_ranks(3, folder / ("meet-" + run),
+                        [&](const std::shared_ptr<Ranks>& all) {
+                          const bool stale = run == "parted" && all->rank() == 2;
+                          const TrainResult result = train_small(recipe, folder / (stale ? "stale" : run),
+                                                                 small_data(), nullptr, {}, all);
+                          if (all->rank() == 0) {
+                            std::ofstream(folder / (run + ".test")) << metrics_bits(result.test->metrics);
+                          }
+                        }),
+              three_ended);
+  }
+  expect_same_bits(folder / "whole", folder / "parted");
+  EXPECT_FALSE(read_if_there(folder / "whole.test").empty());
+  EXPECT_EQ(read_if_there(folder / "whole.test"), read_if_there(folder / "parted.test"));
 }
 
 /// The largest difference of two runs' weights, NaN where one of them is none.

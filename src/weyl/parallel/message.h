@@ -33,6 +33,8 @@ class Message {
 
   bool reads() const { return reads_; }
   const std::string& bytes() const { return bytes_; }
+  /// The bytes, of which the message then has none.
+  std::string take() { return std::exchange(bytes_, {}); }
 
  private:
   void raw(void* values, size_t size);

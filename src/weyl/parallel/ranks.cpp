@@ -1,10 +1,12 @@
 #include "weyl/parallel/ranks.h"
 
-#include <ATen/ops/empty.h>
-#include <ATen/ops/tensor.h>
+#include <ATen/ops/from_blob.h>
+#include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
 
 #include <c10/util/Logging.h>
+#include <sched.h>
+#include <unistd.h>
 #include <algorithm>
 #include <csignal>
 #include <thread>
@@ -19,9 +21,10 @@
 namespace weyl {
 namespace {
 
-// What a rank that has failed waits for the others' last words.
+// For which a rank that ends waits to hear of the others.
 constexpr std::chrono::milliseconds kLastWords{2'000};
-constexpr const char *kFailed = "weyl failed", *kCode = "weyl exit code", *kLeft = "weyl left";
+constexpr const char *kFailed = "weyl failed", *kCode = "weyl exit code", *kLeft = "weyl left",
+                     *kFirst = "weyl first";
 
 /// What went wrong while `doing`, as one line of ours: c10d's have several, with the stack.
 template <class F>
@@ -65,14 +68,27 @@ c10::intrusive_ptr<c10d::Store> store_of(const RankPlace& place, const Meeting& 
   return c10::make_intrusive<c10d::TCPStore>(place.address.substr(0, colon), options);
 }
 
-Tensor tensor_of(std::string_view bytes) {
-  const Tensor tensor = at::empty({static_cast<int64_t>(bytes.size())}, at::kByte);
-  std::ranges::copy(bytes, tensor.mutable_data_ptr<uint8_t>());
-  return tensor;
+/// The bytes themselves, as Gloo takes them; they must stay.
+Tensor as_tensor(std::string& bytes) {
+  return at::from_blob(bytes.data(), {static_cast<int64_t>(bytes.size())}, at::kByte);
 }
-std::string bytes_of(const Tensor& tensor) {
-  return {reinterpret_cast<const char*>(tensor.const_data_ptr<uint8_t>()),
-          static_cast<size_t>(tensor.numel())};
+
+std::string host_name() {
+  char name[256] = {};
+  return gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
+}
+
+/// The cores that this process may use, one character each.
+std::string own_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::string cores;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) {
+    for (int core = 0; core < CPU_SETSIZE; ++core) {
+      cores += CPU_ISSET(core, &set) ? '1' : '0';
+    }
+  }
+  return cores;
 }
 
 auto device_of(const RankPlace& place, const Meeting& meeting) {
@@ -121,6 +137,12 @@ Ranks::Ranks(const RankPlace& place, const Meeting& meeting)
     group_->gloo =
         c10::make_intrusive<c10d::ProcessGroupGloo>(group_->store, place.rank, place.size, options);
   });
+  const std::string host = host_name(), own = host + "\n" + own_cores();
+  sharing_cores_ = 0;
+  for (const std::string& other : gather(own)) {
+    hosts_.push_back(other.substr(0, other.find('\n')));
+    sharing_cores_ += other == own ? 1 : 0;
+  }
 }
 
 Ranks::~Ranks() = default;
@@ -158,41 +180,71 @@ std::vector<int64_t> Ranks::all_sizes(size_t own) {
   return {sizes.const_data_ptr<int64_t>(), sizes.const_data_ptr<int64_t>() + place_.size};
 }
 
-std::vector<std::string> Ranks::gather(std::string_view bytes) {
+int64_t Ranks::total(int64_t here) {
+  const Tensor number = at::full({1}, here, at::kLong);
+  sum(number);
+  return number.item<int64_t>();
+}
+
+std::vector<std::string> Ranks::gather(std::string bytes) {
   const std::vector<int64_t> sizes = all_sizes(bytes.size());
   std::vector<std::string> all;
   for (int r = 0; r < place_.size; ++r) {
-    const Tensor part = r == place_.rank ? tensor_of(bytes) : at::empty({sizes[r]}, at::kByte);
+    std::string& part = all.emplace_back(r == place_.rank ? std::move(bytes)
+                                                          : std::string(static_cast<size_t>(sizes[r]), '\0'));
     if (sizes[r] > 0) {
-      broadcast(part, r);
+      broadcast(as_tensor(part), r);
     }
-    all.push_back(bytes_of(part));
   }
   return all;
 }
 
-std::vector<std::string> Ranks::collect(std::string_view bytes) {
+void Ranks::collect(std::string bytes, const std::function<void(std::string)>& use) {
   const std::vector<int64_t> sizes = all_sizes(bytes.size());
-  std::vector<std::string> all;
-  told(place_, "a message", [&] {
-    for (int r = 0; r < place_.size; ++r) {
-      if (place_.rank == 0) {
-        std::vector<Tensor> part{r == 0 ? tensor_of(bytes) : at::empty({sizes[r]}, at::kByte)};
-        if (r > 0 && sizes[r] > 0) {
-          group_->gloo->recv(part, r, 0)->wait();
-        }
-        all.push_back(bytes_of(part[0]));
-      } else if (r == place_.rank && !bytes.empty()) {
-        std::vector<Tensor> part{tensor_of(bytes)};
+  if (place_.rank > 0) {
+    if (!bytes.empty()) {
+      told(place_, "a message", [&] {
+        std::vector<Tensor> part{as_tensor(bytes)};
         group_->gloo->send(part, 0, 0)->wait();
-      }
+      });
     }
-  });
-  return all;
+    return;
+  }
+  use(std::move(bytes));
+  for (int r = 1; r < place_.size; ++r) {
+    std::string of_rank(static_cast<size_t>(sizes[r]), '\0');
+    if (!of_rank.empty()) {
+      told(place_, "a message", [&] {
+        std::vector<Tensor> part{as_tensor(of_rank)};
+        group_->gloo->recv(part, r, 0)->wait();
+      });
+    }
+    use(std::move(of_rank));
+  }
+}
+
+void Ranks::require_same(const std::string& what, const std::string& own) {
+  const std::vector<std::string> all = gather(own);
+  for (int rank = 1; rank < place_.size; ++rank) {
+    require<DataError>(all[rank] == all[0], what, ": must be the same for all ranks, but rank 0 has ", all[0],
+                       " and rank ", rank, " has ", all[rank]);
+  }
 }
 
 void Ranks::barrier() {
-  sum(at::zeros({1}, at::kLong));
+  total(0);
+}
+
+void Ranks::wait_for_first() {
+  const std::string key = text(kFirst, " ", ++waits_for_first_);
+  told(place_, "the first one's work", [&] {
+    if (place_.rank == 0) {
+      group_->store->set(key, std::string());
+    }
+    while (!group_->store->check({key})) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    }
+  });
 }
 
 std::optional<int> Ranks::failed_before(int code) noexcept {
@@ -216,28 +268,19 @@ int Ranks::failure_of_another(int otherwise) noexcept {
   }
 }
 
-void Ranks::leave(bool disconnects) noexcept {
+void Ranks::leave(std::chrono::milliseconds waits) noexcept {
+  const auto left = [&](int64_t more) { return group_->store->add(kLeft, more); };
   try {
-    if (disconnects) {  // which waits for sums that are under way
-      std::thread([gloo = std::move(group_->gloo)]() mutable { gloo.reset(); }).detach();
-    }
+    // Which waits for sums that are under way.
+    std::thread([gloo = std::move(group_->gloo)]() mutable { gloo.reset(); }).detach();
     group_->store->setTimeout(kLastWords);
-    group_->store->add(kLeft, 1);
+    left(1);
+    const auto end = std::chrono::steady_clock::now() + waits;
+    const bool keeps_store = place_.rank == 0 && !place_.address.empty();
+    while (keeps_store && left(0) < place_.size && std::chrono::steady_clock::now() < end) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
   } catch (const std::exception&) {  // the first rank has ended, and with it where all meet
-    return;
-  }
-  const auto end = std::chrono::steady_clock::now() + kLastWords;
-  const bool keeps_store = place_.rank == 0 && !place_.address.empty();
-  while (keeps_store && left() < place_.size && std::chrono::steady_clock::now() < end) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
-  }
-}
-
-int64_t Ranks::left() noexcept {
-  try {
-    return group_->store->add(kLeft, 0);
-  } catch (const std::exception&) {
-    return 0;
   }
 }
 

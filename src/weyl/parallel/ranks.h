@@ -4,13 +4,16 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "weyl/core/check.h"
+#include "weyl/parallel/message.h"
 #include "weyl/parallel/place.h"
 
 namespace weyl {
@@ -54,6 +57,10 @@ class Ranks {
   int rank() const { return place_.rank; }
   int size() const { return place_.size; }
   const RankPlace& place() const { return place_; }
+  /// The name of each rank's host, in their order.
+  const std::vector<std::string>& hosts() const { return hosts_; }
+  /// How many ranks may use the cores that this one may: those of its host that are bound to no others.
+  int64_t sharing_cores() const { return sharing_cores_; }
 
   /// A sum that is under way.
   class Sum {
@@ -77,30 +84,65 @@ class Ranks {
   Sum start_sum(const Tensor& x);
   /// x of rank `from`, in place of that of the others.
   void broadcast(const Tensor& x, int from = 0);
+  /// The sum of a whole number over all ranks, the same on all of them.
+  int64_t total(int64_t here);
   /// The bytes of all ranks, in their order, of any sizes, on every rank.
-  std::vector<std::string> gather(std::string_view bytes);
-  /// The same on the first rank alone; nothing on the others.
-  std::vector<std::string> collect(std::string_view bytes);
+  std::vector<std::string> gather(std::string bytes);
+  /// Gives those of all ranks to `use` on the first rank, one after the other as they come; none on the others.
+  void collect(std::string bytes, const std::function<void(std::string)>& use);
+  /// DataError unless `own` is the same on all ranks: `what` "must be the same for all", with what the first of the others has.
+  void require_same(const std::string& what, const std::string& own);
   /// Returns when all ranks have called it.
   void barrier();
+  /// Returns when the first rank has called it, however long that takes: it alone measures and writes what all need. RankError: it has
+  /// ended.
+  void wait_for_first();
 
   /// To be called by a rank that is about to end for a fault, before it says so. Nothing: no other has called it, and this one
   /// says why all end. Else the others' ends follow from that one's: the exit code that it gave.
   std::optional<int> failed_before(int code) noexcept;
   /// For a rank that has nothing to say of it: returns when another has called `failed_before`, with its exit code, or has gone.
   int failure_of_another(int otherwise) noexcept;
-  /// Lets the others hear of this rank's end, and of what `failed_before` says. To be called last, after a fault, in a process
-  /// that ends by _exit: sums that are under way may never end. `disconnects`: no other thread uses the ranks.
-  void leave(bool disconnects = true) noexcept;
-  /// How many ranks have called it; 0 where nobody can tell any more.
-  int64_t left() noexcept;
+  /// Lets the others hear of this rank's end, and of what `failed_before` says. To be called once and last, after a fault, in a
+  /// process that ends by _exit: sums that are under way may never end. The first rank, at whose address all hear of it, stays
+  /// until they have, at most for `waits`.
+  void leave(std::chrono::milliseconds waits) noexcept;
 
  private:
   struct Group;
   std::vector<int64_t> all_sizes(size_t own);
   RankPlace place_;
   std::unique_ptr<Group> group_;
+  std::vector<std::string> hosts_;
+  int64_t sharing_cores_ = 1;
+  int64_t waits_for_first_ = 0;
 };
+
+/// What all ranks tell, in their order, on each of them.
+template <class T>
+std::vector<T> told_by_all(Ranks& ranks, T own) {
+  Message message;
+  message(own);
+  own = T();
+  std::vector<T> all;
+  for (std::string& bytes : ranks.gather(message.take())) {
+    Message(std::move(bytes))(all.emplace_back());
+  }
+  return all;
+}
+
+/// Gives `use` what all ranks tell, one after the other, on the first rank alone, which holds one of them at a time.
+template <class T>
+void tell_first(Ranks& ranks, T own, const std::function<void(T)>& use) {
+  Message message;
+  message(own);
+  own = T();
+  ranks.collect(message.take(), [&](std::string bytes) {
+    T told;
+    Message(std::move(bytes))(told);
+    use(std::move(told));
+  });
+}
 
 /// Whether this process is the first of those that work together; null: it is alone.
 inline bool is_first(const std::shared_ptr<Ranks>& ranks) {

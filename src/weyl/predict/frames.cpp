@@ -1,7 +1,6 @@
 #include "weyl/predict/frames.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/full.h>
 
 #include <algorithm>
 #include <cmath>
@@ -329,13 +328,6 @@ class WaitingFrames {
   int64_t given_ = 0;   // frames that no longer wait
 };
 
-/// Whether this holds for any rank: the same for all of them.
-bool any_rank(Ranks& ranks, bool here) {
-  const Tensor told = at::full({1}, here ? 1 : 0, at::kLong);
-  ranks.sum(told);
-  return told.item<int64_t>() > 0;
-}
-
 /// A layout of the units alone that overrides say: the others are those of the files that the model was trained on.
 FrameLayout units_said(const FrameLayout& layout, const std::vector<std::string>& overrides) {
   const auto said = [&](const char* key, const std::string& unit) {
@@ -383,7 +375,7 @@ PredictedFrames predict_frames(FilePredictor& predictor, FrameReader& reader,
     }
     if (++batches % ranks == 0 && calls.ranks != nullptr) {
       calls.round();
-      result.stopped = any_rank(*calls.ranks, calls.stop && calls.stop());
+      result.stopped = calls.ranks->total(calls.stop && calls.stop() ? 1 : 0) > 0;
     }
   };
   while (true) {

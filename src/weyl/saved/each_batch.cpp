@@ -1,7 +1,5 @@
 #include "weyl/saved/each_batch.h"
 
-#include <ATen/ops/tensor.h>
-
 #include <algorithm>
 #include <limits>
 #include <numeric>
@@ -47,7 +45,7 @@ std::vector<Batch> within_edges(const Model& model, const Batch& batch, const Sc
 namespace {
 
 // Batches of each rank between meetings: at the end of a large set none must wait for longer than ranks wait for one another.
-constexpr int64_t kBetweenMeetings = 64;
+constexpr int64_t kBetweenMeetings = 32;
 
 /// A set's batches in their order, as a model takes them.
 class SetBatches {
@@ -128,25 +126,27 @@ std::pair<int64_t, bool> shared_round(SetBatches& batches, int64_t first, const 
     samples +=
         batches.next([&](const Batch& batch, int64_t of_batch) { own.push_back(predict(batch, of_batch)); });
   }
-  Message message;
-  message(own);
   int64_t number = first;
-  for (const std::string& bytes : ranks.collect(message.bytes())) {
-    std::vector<Named> said;
-    Message{bytes}(said);
+  tell_first<std::vector<Named>>(ranks, std::move(own), [&](const std::vector<Named>& said) {
     try {
       std::ranges::for_each(said, use);
     } catch (const ShapeError& error) {
       batches.blame(number, error, [&](const Batch& batch, int64_t sample) { use(predict(batch, sample)); });
     }
     ++number;
-  }
-  const Tensor told = at::tensor({samples, int64_t{options.stop && options.stop()}}, at::kLong);
-  ranks.sum(told);
-  return {told[0].item<int64_t>(), told[1].item<int64_t>() > 0};
+  });
+  return {ranks.total(samples), ranks.total(options.stop && options.stop() ? 1 : 0) > 0};
 }
 
 }  // namespace
+
+void meet(const BatchOptions& options) {
+  if (options.at_meetings) {
+    options.at_meetings();
+  } else {
+    options.ranks->barrier();
+  }
+}
 
 int64_t each_batch(const Model& model, std::shared_ptr<const Dataset> data, const BatchOptions& options,
                    Form form, const std::function<void(const Batch&)>& use) {
@@ -162,7 +162,7 @@ int64_t each_batch(const Model& model, std::shared_ptr<const Dataset> data, cons
       options.progress(std::min(all, samples * count_of(options.ranks)));
     }
     if (options.ranks != nullptr && (number + 1) % together == 0) {
-      options.ranks->barrier();
+      meet(options);
     }
     if (options.stop && options.stop()) {
       break;

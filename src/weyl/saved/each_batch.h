@@ -27,7 +27,12 @@ struct BatchOptions {
   std::string where = "data";                                 // what errors call the data set
   /// Processes that share the batches, which are those of one process: each rank has every so many-th. Null: this one alone.
   std::shared_ptr<Ranks> ranks;
+  /// What ranks do where they meet, every so many batches, so that none waits for long at the end: unset, nothing more.
+  std::function<void()> at_meetings;
 };
+
+/// To be called by all ranks at the same places.
+void meet(const BatchOptions& options);
 
 /// Divides a batch into consecutive parts whose graphs have at most `most` edges together, as the model counts them. A
 /// graph with more edges is a part of its own.
@@ -50,7 +55,7 @@ int64_t each_batch(const Model& model, std::shared_ptr<const Dataset> data, cons
 
 /// Calls `predict` with the samples of a set as each_batch does, and the number of the first of them in the set; gives `use` what it
 /// said, in the set's order. With ranks `predict` is called by the rank that has the batch, and `use` by the first rank alone, with
-/// tensors on the CPU; all stop together. Returns how many samples of all ranks were used.
+/// tensors on the CPU, those of one rank after the other; all stop together. Returns how many samples of all ranks were used.
 using Predict = std::function<Named(const Batch&, int64_t first)>;
 int64_t each_predicted(const Model& model, std::shared_ptr<const Dataset> data, const BatchOptions& options,
                        Form form, const Predict& predict, const std::function<void(const Named&)>& use);

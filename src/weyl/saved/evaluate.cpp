@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
-#include <ATen/ops/full.h>
 #include <ATen/ops/isnan.h>
 #include <ATen/ops/zeros.h>
 
@@ -10,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "weyl/carriers/faulty_sample.h"
 #include "weyl/carriers/loader.h"
@@ -75,6 +75,7 @@ int64_t each_placed_sample(Model& model, const Task& task, const std::shared_ptr
   Batch first;
   std::vector<Named> of_placements;
   int64_t done = 0;  // rows
+  int64_t used = 0;
   const auto add = [&](const Batch& batch, const Named& predictions, int64_t row) {
     if (of_placements.empty()) {
       first = take(batch, {&row, 1}, schema);
@@ -86,6 +87,9 @@ int64_t each_placed_sample(Model& model, const Task& task, const std::shared_ptr
     if (std::ssize(of_placements) == copies) {
       use(first, task.averaged(of_placements));
       of_placements.clear();
+      if (options.ranks != nullptr && ++used <= data->size() / apart) {  // each has as many
+        meet(options);
+      }
     }
   };
   // Errors name samples, not rows.
@@ -126,12 +130,7 @@ std::string told_of(Meter& meter) {
 /// Calls `use` with what each meter of each rank has seen: with the first of all ranks in their order, then with the second ...
 void each_meter(Ranks& ranks, std::vector<std::string> own, const Task& task, const Interface& model,
                 const std::function<void(const Meter&)>& use) {
-  Message message;
-  message(own);
-  std::vector<std::vector<std::string>> seen;
-  for (const std::string& bytes : ranks.gather(message.bytes())) {
-    Message{bytes}(seen.emplace_back());
-  }
+  const auto seen = told_by_all(ranks, std::move(own));
   for (size_t row = 0; row < seen.front().size(); ++row) {  // no rank has more than the first
     for (const std::vector<std::string>& of_rank : seen) {
       if (row < of_rank.size()) {
@@ -161,7 +160,8 @@ Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Datase
   const Schema schema = data->schema();
   const int64_t size = data->size();
   std::shared_ptr<Meter> meter = task.meter(model.interface);
-  std::vector<std::string> seen;  // of this rank's samples by each, where there are several ranks
+  std::vector<std::string>
+      seen;  // of this rank's samples since the last meeting by each, where there are several ranks
   Evaluation result;
   const auto placements = task.placements(model.interface);
   BatchOptions bounds = options;
@@ -183,6 +183,12 @@ Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Datase
       add_one(*alone);
     }
   };
+  const auto merge_samples = [&] {
+    each_meter(*options.ranks, std::exchange(seen, {}), task, model.interface, add_one);
+  };
+  if (options.by_sample && options.ranks != nullptr) {
+    bounds.at_meetings = merge_samples;
+  }
   const Form form = task.moves_inputs() ? Form::ready_on_cpu : Form::ready;
   if (!placements.empty()) {
     result.samples = each_placed_sample(model, task, data, placements, bounds, form, use);
@@ -191,11 +197,9 @@ Evaluation evaluate(Model& model, const Task& task, std::shared_ptr<const Datase
                                 [&](const Batch& batch) { use(batch, task.predict(model, batch)); });
   }
   if (options.ranks != nullptr) {
-    const Tensor samples = at::full({1}, result.samples, at::kLong);
-    options.ranks->sum(samples);
-    result.samples = samples.item<int64_t>();
+    result.samples = options.ranks->total(result.samples);
     if (options.by_sample) {
-      each_meter(*options.ranks, std::move(seen), task, model.interface, add_one);
+      merge_samples();
     } else {
       meter = of_all_ranks(*options.ranks, task, model.interface, *meter);
     }

@@ -9,11 +9,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "weyl/carriers/coincident_atoms.h"
 #include "weyl/carriers/consistency.h"
 #include "weyl/carriers/layout.h"
 #include "weyl/core/check.h"
+#include "weyl/core/checksum.h"
 #include "weyl/saved/each_batch.h"
 #include "weyl/saved/ensemble.h"
 #include "weyl/tasks/conformers.h"
@@ -145,6 +147,19 @@ std::vector<Quantity> Predictor::own_outputs(const Asked& asked) const {
 
 std::vector<Quantity> Predictor::outputs(const Asked& asked) const {
   return others_.empty() ? own_outputs(asked) : ensemble_outputs(own_outputs(asked));
+}
+
+uint64_t Predictor::checksum() const {
+  uint64_t sum = 0;
+  for (const Parameter& p : model().parameters()) {
+    const Tensor weight = p.tensor.detach().to(at::kCPU).contiguous();
+    sum = checksum_number({static_cast<const std::byte*>(weight.const_data_ptr()), weight.nbytes()}, sum);
+  }
+  for (const Predictor& other : others_) {
+    const uint64_t more = other.checksum();
+    sum = checksum_number(std::as_bytes(std::span(&more, 1)), sum);
+  }
+  return sum;
 }
 
 std::optional<double> Predictor::reach() const {
@@ -326,8 +341,9 @@ Evaluation Predictor::evaluate(std::shared_ptr<const Dataset> data, const std::s
   require<ConfigError>(task() != nullptr, where, ": the model must have a task to be measured by");
   if (calls.warn &&
       without_axes().counts()) {  // each sample is looked at once more, which costs little beside it
-    each(data, where, [](const Batch&) {},
-         {.stop = calls.stop, .warn = calls.warn});  // also of others' samples
+    each_predicted(
+        data, where, [](const Batch&) { return Named(); }, [](const Named&) {},
+        {.stop = calls.stop, .warn = calls.warn, .ranks = calls.ranks});
   }
   BatchOptions options = bounds(where, calls);
   options.by_sample = calls.by_sample;

@@ -55,6 +55,8 @@ class Predictor {
   const Task* task() const { return saved_.task.get(); }
   const Interface& interface() const { return model().interface; }
   const PredictorOptions& options() const { return options_; }
+  /// Of all weights of all models: what tells them from others.
+  uint64_t checksum() const;
   /// What each model knows of its training data, this one first.
   std::vector<SampleFacts> trained_on() const;
   /// What predictions are, with their units: the task's, else the model's outputs.

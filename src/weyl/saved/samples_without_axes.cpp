@@ -1,5 +1,6 @@
 #include "weyl/saved/samples_without_axes.h"
 
+#include <utility>
 #include <vector>
 
 #include "weyl/core/check.h"
@@ -60,10 +61,9 @@ void SampleDoubts::tell(Message& message) {
 void SampleDoubts::collect(Ranks& ranks) {
   Message own;
   tell(own);
-  const std::vector<std::string> all = ranks.collect(own.bytes());
   SampleDoubts sum{.axes = axes.empty()};
-  for (const std::string& bytes : all) {
-    Message told(bytes);
+  ranks.collect(own.bytes(), [&](std::string bytes) {
+    Message told(std::move(bytes));
     SampleDoubts one{.axes = axes.empty()};
     one.tell(told);
     if (!one.said.empty() && (sum.said.empty() || one.said_of < sum.said_of)) {
@@ -71,7 +71,7 @@ void SampleDoubts::collect(Ranks& ranks) {
       sum.said_of = one.said_of;
     }
     sum.axes.merge(one.axes);
-  }
+  });
   *this = sum;
 }
 

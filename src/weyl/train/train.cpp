@@ -9,10 +9,12 @@
 #include <filesystem>
 #include <functional>
 #include <iterator>
+#include <map>
 
 #include "weyl/carriers/loader.h"
 #include "weyl/config/toml.h"
 #include "weyl/config/unused_options.h"
+#include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
 #include "weyl/core/fault.h"
 #include "weyl/core/json.h"
@@ -79,13 +81,15 @@ void on_all_ranks(const TrainRequest& request, const std::function<void()>& work
   } catch (const std::exception& error) {
     own = std::current_exception();
     const Fault fault = fault_of(error);
-    line = (fault.kind == Fault::Kind::data    ? "d"
-            : fault.kind == Fault::Kind::usage ? "u"
-                                               : " ") +
+    line = (fault.kind == Fault::Kind::data     ? "d"
+            : fault.kind == Fault::Kind::usage  ? "u"
+            : fault.kind == Fault::Kind::memory ? "m"
+                                                : " ") +
            fault.line;
   }
   std::vector<std::string> lines;
   try {
+    request.ranks->wait_for_first();  // which also measures baselines, and writes
     lines = request.ranks->gather(line);
   } catch (const RankError&) {  // one does not answer in time: what went wrong here says more
     if (own) {
@@ -102,6 +106,7 @@ void on_all_ranks(const TrainRequest& request, const std::function<void()>& work
       require<RankLeaves>(is_first(request.ranks), said);
       require<DataError>(lines[rank][0] != 'd', said);
       require<ConfigError>(lines[rank][0] != 'u', said);
+      require<MemoryError>(lines[rank][0] != 'm', said);
       throw RankError(said);
     }
   }
@@ -150,6 +155,10 @@ TrainResult run_in(const std::string& run, Prepared prepared, const Resumed* res
         best.push_back(term.name);
       }
     }
+    std::vector<std::string> facts = saved.model->facts();
+    if (request.ranks != nullptr) {
+      facts.push_back(trainer.shares());
+    }
     request.observer->started(
         {.run = run,
          .device = saved.model->device().str(),
@@ -162,7 +171,7 @@ TrainResult run_in(const std::string& run, Prepared prepared, const Resumed* res
          .labels = labels,
          .atoms = !saved.interface.elements.empty(),
          .best = std::move(best),
-         .facts = saved.model->facts(),
+         .facts = std::move(facts),
          .taken = taken});
   }
   if (!is_first(request.ranks)) {
@@ -183,10 +192,20 @@ void write_environment(const RunFolder& run, const Json& json) {
   write_file_atomically(run.file("environment.json"), json.dump() + "\n", Existing::replace_link);
 }
 
-/// How many ranks there are and how their sums are cut, as environment.json keeps it: the bits depend on both.
+/// How many ranks there are, on each host by its name, and how their sums are cut, as environment.json keeps it: the bits depend on
+/// both.
 void record_ranks(Json& environment, const TrainRequest& request) {
   if (request.ranks != nullptr) {
+    std::map<std::string, int64_t> on;
+    for (const std::string& host : request.ranks->hosts()) {
+      ++on[host];
+    }
+    Json hosts = Json::object();
+    for (const auto& [host, ranks] : on) {
+      hosts.set(host, ranks);
+    }
     environment.set("ranks", count_of(request.ranks))
+        .set("hosts", hosts)
         .set("gradient_bucket_bytes", GradientSums::bucket_bytes);
   }
 }
@@ -259,28 +278,40 @@ bool asks_for_deterministic(const Recipe& recipe, const TrainRequest& request) {
   return recipe.train.deterministic && !request.device.is_cpu();
 }
 
-// As many threads as the model's batches are worth, unless the caller says how many.
+// As many threads as this process's part of the model's batches is worth, unless the caller says how many.
 void take_threads_for(const Prepared& prepared, const TrainRequest& request) {
   const Model& model = *prepared.saved.model;
-  const double tokens = tokens_of_a_batch(model, prepared.recipe.train);
+  const double tokens =
+      tokens_of_a_batch(model, prepared.recipe.train) / static_cast<double>(count_of(request.ranks));
   take_threads(request.threads, request.device, training_flops(model, prepared.saved.task.get(), tokens));
 }
 
-// Threads as the run began with, and a line when the machine is another. DataError: no number of threads.
-void compare_machines(const std::string& run, Json began, const Recipe& recipe, const TrainRequest& request) {
-  const int64_t ranks = count_of(request.ranks);
-  const Json* then = began.find("ranks");
-  const bool same_ranks = (then != nullptr ? then->number_or(1) : 1) == static_cast<double>(ranks);
-  if (const Json* threads = began.find("threads"); threads != nullptr && request.threads == 0 && same_ranks) {
-    const double number = threads->number_or(0);
-    require<DataError>(number >= 1 && number <= 1024 && number == std::floor(number),
-                       run + "/environment.json", ": threads must be a whole number from 1 to 1024, got ",
-                       printable(threads->dump(), 40), "; --threads N gives another");
-    at::set_num_threads(static_cast<int>(number));
+bool has_as_many_ranks(const Json& began, const TrainRequest& request) {
+  const Json* ranks = began.find("ranks");
+  return (ranks != nullptr ? ranks->number_or(1) : 1) == static_cast<double>(count_of(request.ranks));
+}
+
+// As many threads as the run began with; false where it does not say, or they are those of another number of ranks. DataError: no
+// number of threads.
+bool take_threads_of_run(const std::string& run, const Json& began, const TrainRequest& request) {
+  const Json* threads = began.find("threads");
+  if (threads == nullptr || !has_as_many_ranks(began, request)) {
+    return false;
   }
+  const double number = threads->number_or(0);
+  require<DataError>(request.threads > 0 || (number >= 1 && number <= 1024 && number == std::floor(number)),
+                     run + "/environment.json", ": threads must be a whole number from 1 to 1024, got ",
+                     printable(threads->dump(), 40), "; --threads N gives another");
+  at::set_num_threads(static_cast<int>(request.threads > 0 ? request.threads : number));
+  return true;
+}
+
+// A line when the machine is not the one that the run began on.
+void compare_machines(Json began, const Recipe& recipe, const TrainRequest& request) {
   Json now = environment(request.device, recipe.train);
-  if (began.is_object() && (ranks > 1 || then != nullptr)) {
-    now.set("ranks", ranks);
+  if (const Json* then = began.find("ranks");
+      began.is_object() && (request.ranks != nullptr || then != nullptr)) {
+    now.set("ranks", count_of(request.ranks));
     began.set("ranks", then != nullptr ? Json(*then) : Json(int64_t{1}));
   }
   const std::string changed = differences(now, began);
@@ -531,11 +562,12 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
     }
   });
   on_all_ranks(request, [&] {  // which may read all data
-    compare_machines(path, began, run.recipe, request);
+    const bool as_before = take_threads_of_run(path, began, request);
     prepare_run(run, path, request);
-    if (began.find("threads") == nullptr) {
+    if (!as_before) {
       take_threads_for(run.prepared, request);
     }
+    compare_machines(began, run.recipe, request);
   });
   on_all_ranks(request, [&] {
     if (folder) {

@@ -1,6 +1,7 @@
 #include "weyl/app/terminal/exit_codes.h"
 
 #include <unistd.h>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -15,8 +16,13 @@
 namespace weyl {
 namespace {
 
+std::atomic<SaidBefore> asked_before_faults = nullptr;
+
 [[noreturn]] void exit_with(std::string_view line) {
   remove_unfinished_files();
+  if (const auto before = said_before(exit_memory)) {
+    _exit(*before);
+  }
   [[maybe_unused]] const auto n = ::write(STDERR_FILENO, line.data(), line.size());
   _exit(exit_memory);
 }
@@ -47,6 +53,15 @@ std::terminate_handler before = nullptr;
 }
 
 }  // namespace
+
+void ask_before_faults(SaidBefore ask) {
+  asked_before_faults = ask;
+}
+
+std::optional<int> said_before(int code) {
+  const SaidBefore ask = asked_before_faults;
+  return ask != nullptr ? ask(code) : std::nullopt;
+}
 
 void exit_when_out_of_memory() {
   if (std::get_terminate() != terminate) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <exception>
+#include <optional>
 
 namespace weyl {
 
@@ -23,6 +24,14 @@ int report(const std::exception& error);
 /// From here on an exception for want of memory or threads that nobody can catch (it left a destructor or a thread) ends the
 /// program as one that `report` sees does: one line, exit code 4, no unfinished file. Every other one does what it did.
 void exit_when_out_of_memory();
+
+/// Where several processes work together: what a fault that ends this one at once asks before it is said, with its exit code. It
+/// returns nothing, or the exit code of a fault that another has said before, which is then this one's, and nothing more is said.
+/// May be asked by the handler of a signal. Null, as at first: all is said.
+using SaidBefore = std::optional<int> (*)(int code);
+void ask_before_faults(SaidBefore ask);
+/// What it says.
+std::optional<int> said_before(int code);
 
 /// From here on a library that ends the process itself (libgomp does when a thread cannot be started) leaves no unfinished
 /// file and the exit code 4. For a program that leaves by _exit.

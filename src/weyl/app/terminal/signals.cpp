@@ -51,6 +51,9 @@ extern "C" void exit_for_lost_file(int signal, siginfo_t* info, void*) {
     return;
   }
   remove_unfinished_files();
+  if (const auto before = said_before(exit_data)) {
+    _exit(*before);
+  }
   char message[8192];
   char* end = message;
   const auto add = [&](std::string_view part) {

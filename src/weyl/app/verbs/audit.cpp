@@ -170,6 +170,7 @@ int check(const AuditCommand& command, const Systems& systems, const std::shared
   if (data != nullptr) {
     options.measured = measured_anew(*subject.model, data, {samples, drawn.rows});
   }
+  require_alike(ranks, predictor, std::make_shared<InMemory>(samples, schema), "the samples");
   const AuditReport report = audit(*subject.model, task, samples, schema, options);
   if (!is_first(ranks)) {
     return exit_done;

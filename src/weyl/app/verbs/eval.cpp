@@ -166,6 +166,7 @@ int measure(const EvalCommand& command, const Systems& systems, const std::share
                        command.rollout);
   require_labels(*predictor.task(), data->schema(), true);
   check_facts(command.as_is, predictor.trained_on(), *data, where, FactsCompared::inputs_and_classes);
+  require_alike(ranks, predictor, data, where);
   for (const std::string& warning : data->schema().warnings) {
     warn(warning);
   }

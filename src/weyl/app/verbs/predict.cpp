@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 #include <iterator>
+#include <utility>
 
 #include "weyl/app/terminal/exit_codes.h"
 #include "weyl/app/terminal/log.h"
@@ -162,6 +163,7 @@ Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite
                        const std::shared_ptr<Ranks>& ranks) {
   const auto data = open_for_prediction(predictor.subject(), command.data, command.overrides);
   check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
+  require_alike(ranks, predictor, data, command.data);
   progress.set_total(data->size());
   PredictionTensors tensors(predictor);
   Predicted result;
@@ -181,6 +183,7 @@ Predicted into_folder(const PredictCommand& command, const Overwrite& overwrite,
                       const std::shared_ptr<Ranks>& ranks) {
   const auto data = open_for_prediction(predictor.subject(), command.data, command.overrides);
   check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
+  require_alike(ranks, predictor, data, command.data);
   progress.set_total(data->size());
   Predicted result;
   result.samples = predict_into_folder(predictor, data, command.data, command.out, command.probabilities,
@@ -228,6 +231,7 @@ Predicted into_frames(const PredictCommand& command, const Overwrite& overwrite,
       !holds_frames(command.data) || FrameFiles::takes(command.data, asked(predictor.subject().recipe.data)),
       command.data,
       ": is a set of molecules with tables beside them, whose predictions go into a .safetensors file (--out)");
+  require_alike(ranks, predictor, frames_path(command.data));
   const auto reader = open_frames(frames_path(command.data));
   std::optional<ExtendedXyzWriter> out;
   if (is_first(ranks)) {
@@ -237,16 +241,12 @@ Predicted into_frames(const PredictCommand& command, const Overwrite& overwrite,
   calls.overrides = command.overrides;
   std::vector<std::string> own;  // of this rank in a round: its frames as text
   calls.round = [&] {
-    Message message;
-    message(own);
-    own.clear();
-    for (const std::string& bytes : ranks->collect(message.bytes())) {
-      std::vector<std::string> frames;
-      Message{bytes}(frames);
-      for (const std::string& frame : frames) {
-        out->write(frame);
-      }
-    }
+    tell_first<std::vector<std::string>>(*ranks, std::exchange(own, {}),
+                                         [&](const std::vector<std::string>& frames) {
+                                           for (const std::string& frame : frames) {
+                                             out->write(frame);
+                                           }
+                                         });
   };
   const auto use = [&](const AtomsFrame& frame) {
     if (ranks == nullptr) {

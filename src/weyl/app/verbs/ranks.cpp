@@ -4,10 +4,12 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdio>
@@ -15,6 +17,8 @@
 #include <cstring>
 #include <exception>
 #include <filesystem>
+#include <fstream>
+#include <span>
 #include <string_view>
 #include <system_error>
 
@@ -23,20 +27,75 @@
 #include "weyl/app/verbs/machine.h"
 #include "weyl/core/atomic_file.h"
 #include "weyl/core/check.h"
+#include "weyl/core/checksum.h"
 #include "weyl/core/exec_words.h"
 #include "weyl/core/input_file.h"
 #include "weyl/core/text_number.h"
+#include "weyl/train/run/fingerprint.h"
 
 namespace weyl {
 namespace {
 
-constexpr const char* kFile = "WEYL_RANKS_FILE";  // where the children of --ranks meet
-// For which a rank waits for another. The first one reads and mends a run folder while the others wait.
-constexpr std::chrono::minutes kTimeout{10};
+// What a child of --ranks is told: files in memory, which it inherits, where all meet and with the first fault of any; the
+// process that has started it.
+constexpr const char *kMeeting = "WEYL_RANKS_MEETING", *kFault = "WEYL_RANKS_FAULT",
+                     *kParent = "WEYL_RANKS_PARENT";
+// Whole seconds for which a rank waits for another, and how many they are if nobody says.
+constexpr const char* kTimeout = "WEYL_RANKS_TIMEOUT";
+constexpr std::chrono::seconds kUsual{600}, kMost{7 * 24 * 3600};
 constexpr std::chrono::seconds kLastWords{5};
-// Between looks at the others; for which one goes on beside one that has died; for which the last one looks whether the first has.
-constexpr std::chrono::milliseconds kLook{100}, kBeside{2'000}, kLastLook{1'000};
-constexpr const char* kParent = "WEYL_RANKS_PARENT";  // the process that started a child of --ranks
+// Between looks at the others; for which one goes on beside one that has failed or died; for which the first of those that a starter
+// has made waits for the others when one has gone without a word.
+constexpr std::chrono::milliseconds kLook{100}, kBeside{2'000}, kWithoutWord{2'000};
+
+std::chrono::seconds timeout() {
+  const char* given = std::getenv(kTimeout);
+  const int64_t seconds = given == nullptr ? kUsual.count() : parse_integer(given).value_or(0);
+  require<ConfigError>(seconds >= 1 && seconds <= kMost.count(), "environment: ", kTimeout,
+                       " must be whole seconds from 1 to ", kMost.count(), ", got '",
+                       given != nullptr ? given : "", "'");
+  return std::chrono::seconds(seconds);
+}
+
+int file_in_memory() {
+  const int file = memfd_create("weyl-ranks", MFD_CLOEXEC);
+  require<DataError>(file >= 0, "--ranks: no file in memory can be made: ", std::strerror(errno));
+  return file;
+}
+
+/// What a variable says that the process which has started this one sets.
+int inherited(const char* name) {
+  const char* value = std::getenv(name);
+  const int64_t number = parse_integer(value != nullptr ? value : "").value_or(-1);
+  require<ConfigError>(number > 0 && number <= INT32_MAX, "environment: ", name,
+                       " must be as whoever starts children of --ranks sets it");
+  return static_cast<int>(number);
+}
+
+int inherited_file(const char* name) {
+  const int file = inherited(name);
+  require<ConfigError>(fcntl(file, F_SETFD, FD_CLOEXEC) == 0, "environment: ", name,
+                       " must be an open file of whoever starts children of --ranks");
+  return file;
+}
+
+/// The exit code of the first of the processes of --ranks that fails, in memory that all of them share; 0: none has failed. Null in
+/// other processes.
+using FirstFault = std::atomic<int>;
+static_assert(FirstFault::is_always_lock_free);  // so that a signal's handler may ask
+FirstFault* first_fault = nullptr;
+
+std::optional<int> fault_before(int code) {
+  int first = 0;
+  return first_fault->compare_exchange_strong(first, code) ? std::nullopt : std::optional(first);
+}
+
+void share_first_fault(int file) {
+  void* memory = mmap(nullptr, sizeof(FirstFault), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  require<DataError>(memory != MAP_FAILED, "--ranks: memory cannot be shared: ", std::strerror(errno));
+  first_fault = static_cast<FirstFault*>(memory);  // of zeros, which are one
+  ask_before_faults(fault_before);
+}
 
 std::vector<std::string> own_arguments() {
   const std::string all = read_file("/proc/self/cmdline", size_t{1} << 24).text;
@@ -85,6 +144,33 @@ void require_one_process(const std::string& where) {
                        place ? place->from : "", " has started ", place ? place->size : 1);
 }
 
+void require_alike(const std::shared_ptr<Ranks>& ranks, const Predictor& predictor,
+                   const std::shared_ptr<const Dataset>& data, const std::string& where) {
+  if (ranks == nullptr) {
+    return;
+  }
+  const Json found = fingerprint({.test = data}), &set = *found.find("test");
+  const Json* names = set.find("names");
+  ranks->require_same("the model's weights", text("checksum ", predictor.checksum()));
+  ranks->require_same(where, text(set.find("samples")->dump(), " samples of ", set.find("tokens")->dump(),
+                                  " tokens, contents ", set.find("contents")->string_or(""),
+                                  names != nullptr ? ", names " + names->string_or("") : ""));
+}
+
+void require_alike(const std::shared_ptr<Ranks>& ranks, const Predictor& predictor, const std::string& file) {
+  if (ranks == nullptr) {
+    return;
+  }
+  constexpr size_t beginning = size_t{1} << 20;
+  std::string first(beginning, '\0');
+  std::ifstream in(file, std::ios::binary);
+  in.read(first.data(), static_cast<std::streamsize>(first.size()));
+  first.resize(static_cast<size_t>(in.gcount()));
+  ranks->require_same("the model's weights", text("checksum ", predictor.checksum()));
+  ranks->require_same(file, text(std::filesystem::file_size(file), " bytes, at its beginning with checksum ",
+                                 checksum(std::as_bytes(std::span(first)))));
+}
+
 RankProcesses::RankProcesses(int64_t asked, const Machine& machine) : machine_(machine) {
   try {
     start(asked);
@@ -96,27 +182,31 @@ RankProcesses::RankProcesses(int64_t asked, const Machine& machine) : machine_(m
 
 void RankProcesses::start(int64_t asked) {
   std::optional<RankPlace> place = rank_place();
-  const bool child = place && std::getenv(kFile) != nullptr;
+  const bool child = std::getenv(kMeeting) != nullptr;
+  require<ConfigError>(place || !child, "environment: ", kMeeting,
+                       " must stand beside WEYL_RANK and WEYL_RANKS, which are those of children of --ranks");
   require<ConfigError>(!place || child || asked == 0 || asked == place->size, "--ranks: must be ",
                        place ? place->size : 1, ", as many as ", place ? place->from : "",
                        " has started, or not be given; got ", asked);
-  meeting_.timeout = kTimeout;
-  require<ConfigError>(place || std::getenv(kFile) == nullptr, "environment: ", kFile,
-                       " must stand beside WEYL_RANK and WEYL_RANKS, which are those of children of --ranks");
-  if (!place) {
-    if (asked < 2) {
-      return;
+  if (!place && asked < 2) {
+    return;
+  }
+  meeting_.timeout = timeout();
+  const bool starts = !place;
+  if (starts || child) {
+    const int meeting = child ? inherited_file(kMeeting) : file_in_memory();
+    const int fault = child ? inherited_file(kFault) : file_in_memory();
+    require<DataError>(child || ftruncate(fault, sizeof(FirstFault)) == 0,
+                       "--ranks: no memory can be shared: ", std::strerror(errno));
+    share_first_fault(fault);
+    meeting_.file = text("/proc/self/fd/", meeting);
+    if (child) {
+      parent_ = inherited(kParent);
+    } else {
+      start_children(asked, {{kMeeting, meeting}, {kFault, fault}});
+      place = RankPlace{
+          .size = static_cast<int>(asked), .local_size = static_cast<int>(asked), .from = "--ranks"};
     }
-    meeting_.file = folder_.emplace("ranks") / "meeting";
-    start_children(asked);
-    place =
-        RankPlace{.size = static_cast<int>(asked), .local_size = static_cast<int>(asked), .from = "--ranks"};
-  } else if (child) {
-    meeting_.file = std::getenv(kFile);
-    const char* parent = std::getenv(kParent);
-    parent_ = static_cast<pid_t>(parse_integer(parent != nullptr ? parent : "").value_or(0));
-    require<ConfigError>(parent_ > 0, "environment: ", kParent,
-                         " must be the process that has started this one");
   } else {
     require<ConfigError>(place->size == 1 || !place->address.empty(),
                          "environment: MASTER_ADDR must be set to the host of rank "
@@ -131,7 +221,7 @@ void RankProcesses::start(int64_t asked) {
   if (place_.rank > 0) {
     start_log(/*quiet=*/true);
   }
-  if (parent_ > 0 || folder_) {
+  if (first_fault != nullptr) {
     watch_ = std::jthread([this](const std::stop_token& stop) { watch(stop); });
   }
 }
@@ -145,24 +235,29 @@ void RankProcesses::meet() {
     const QuietStderr quiet(stderr_);
     ranks_ = std::make_shared<Ranks>(place_, meeting_);
   }
-  met_ = true;
   require<ConfigError>(device_of(machine_).is_cpu(),
                        "--ranks: several processes must work on the CPU, got --device ", machine_.device);
   if (machine_.threads == 0 && std::getenv("OMP_NUM_THREADS") == nullptr) {
-    at::set_num_threads(std::max(1, at::get_num_threads() / place_.local_size));
+    at::set_num_threads(std::max(1, at::get_num_threads() / static_cast<int>(ranks_->sharing_cores())));
   }
 }
 
-void RankProcesses::start_children(int64_t count) {
+void RankProcesses::start_children(int64_t count, const std::map<const char*, int>& files) {
   ExecWords arguments(own_arguments());
   for (int64_t rank = 1; rank < count; ++rank) {
-    ExecWords variables(
-        environment_for_child({text("WEYL_RANK=", rank), text("WEYL_RANKS=", count),
-                               text(kFile, "=", meeting_.file), text(kParent, "=", getpid())},
-                              [](std::string_view setting) { return setting.starts_with("WEYL_ALONE="); }));
+    std::vector<std::string> told{text("WEYL_RANK=", rank), text("WEYL_RANKS=", count),
+                                  text(kParent, "=", getpid())};
+    for (const auto& [name, file] : files) {
+      told.push_back(text(name, "=", file));
+    }
+    ExecWords variables(environment_for_child(
+        told, [](std::string_view setting) { return setting.starts_with("WEYL_ALONE="); }));
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+    for (const auto& [name, file] : files) {
+      posix_spawn_file_actions_adddup2(&actions, file, file);  // which leaves it open
+    }
     pid_t pid = 0;
     const int failed =
         posix_spawn(&pid, "/proc/self/exe", &actions, nullptr, arguments.data(), variables.data());
@@ -182,59 +277,52 @@ int RankProcesses::run(const std::function<int()>& work) {
     return work();
   }
   int code = exit_failed;
+  bool told = true;  // whether the others hear why
   try {
     meet();
     return work();
   } catch (const RankLeaves&) {
-    code = ranks_->failure_of_another(code);
+    code = failure_of_another(code);
   } catch (const std::exception& error) {
     code = exit_code_of(error);
-    if (const auto before = failed_before(code)) {
+    const auto before = failed_before(code);
+    told = before || dynamic_cast<const RankError*>(&error) == nullptr;
+    if (before) {
       code = *before;
     } else {
       report(error);
     }
   }
-  leave(/*disconnects=*/true);
+  if (ranks_ != nullptr) {
+    ranks_->leave(told ? meeting_.timeout : kWithoutWord);
+  }
   return code;
 }
 
-/// As Ranks::failed_before, for processes of --ranks also before all have met: by a file that one alone can make.
+/// As Ranks::failed_before; of processes of --ranks also before all have met.
 std::optional<int> RankProcesses::failed_before(int code) {
-  const std::optional<int> before = met_ ? ranks_->failed_before(code) : std::nullopt;
-  if (before || meeting_.file.empty()) {
-    return before;
+  if (first_fault != nullptr) {
+    return fault_before(code);
   }
-  const int made = open((meeting_.file + ".said").c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (made < 0) {
-    return code;
-  }
-  close(made);
-  return {};
+  return ranks_ != nullptr ? ranks_->failed_before(code) : std::nullopt;
 }
 
-/// Where the first rank was killed, the last of the others removes what it has left, or, of those that have not met, any.
-void RankProcesses::leave(bool disconnects) {
-  if (met_) {
-    ranks_->leave(disconnects);
+/// As Ranks::failure_of_another.
+int RankProcesses::failure_of_another(int otherwise) {
+  if (first_fault == nullptr) {
+    return ranks_->failure_of_another(otherwise);
   }
-  const auto last = [&] { return !met_ || ranks_->left() == place_.size - 1; };
-  const auto end = std::chrono::steady_clock::now() + kLastLook;  // its connections end before it does
-  while (parent_ > 0 && last() && std::chrono::steady_clock::now() < end) {
-    if (getppid() != parent_) {
-      std::error_code ignored;
-      std::filesystem::remove_all(std::filesystem::path(meeting_.file).parent_path(), ignored);
-      return;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  while (*first_fault == 0) {  // the watch looks whether the others are there
+    std::this_thread::sleep_for(kLook);
   }
+  return *first_fault;
 }
 
-// Unless this process ends by itself meanwhile, as one does that waits for the others.
+// Unless this process ends by itself meanwhile, as one does that waits for the others. Nothing here waits for c10d, nor uses what another
+// thread may be using.
 void RankProcesses::watch(const std::stop_token& stop) {
   std::string dead;
-  std::chrono::milliseconds since{0};
-  while (since < kBeside) {
+  for (std::chrono::milliseconds since{0}; since < kBeside;) {
     if (stop.stop_requested()) {
       return;
     }
@@ -246,25 +334,20 @@ void RankProcesses::watch(const std::stop_token& stop) {
       dead = has_died(children_[i], how) ? text("rank ", i + 1, " has ", how) : "";
     }
     std::this_thread::sleep_for(kLook);
-    since += dead.empty() ? std::chrono::milliseconds{0} : kLook;
+    since += dead.empty() && *first_fault == 0 ? std::chrono::milliseconds{0} : kLook;
   }
   end_after(dead);
 }
 
 void RankProcesses::end_after(const std::string& who) {
-  const std::optional<int> before = failed_before(exit_failed);
+  const std::optional<int> before = fault_before(exit_failed);
   remove_unfinished_files();
   if (!before) {
     dprintf(stderr_, "weyl: rank %d of %d: all must be there, but %s\n", place_.rank, place_.size,
             who.c_str());
   }
-  leave(/*disconnects=*/false);
   for (const pid_t child : children_) {
     kill(child, SIGKILL);
-  }
-  std::error_code ignored;
-  if (folder_) {
-    std::filesystem::remove_all(folder_->path(), ignored);
   }
   _exit(before.value_or(exit_failed));
 }

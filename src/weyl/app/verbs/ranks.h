@@ -2,9 +2,9 @@
 
 #include <sys/types.h>
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,13 +12,20 @@
 #include <vector>
 
 #include "weyl/app/cli/command_line.h"
-#include "weyl/core/temporary_folder.h"
 #include "weyl/parallel/ranks.h"
+#include "weyl/saved/predictor.h"
 
 namespace weyl {
 
 /// ConfigError that begins with `where`: a starter (mpirun, srun) has made several processes for what one must do.
 void require_one_process(const std::string& where);
+
+/// DataError where ranks do not see the same: the weights of another model, or data of which the fingerprint (train/run/fingerprint.h)
+/// is another. Null: nothing is to be compared.
+void require_alike(const std::shared_ptr<Ranks>& ranks, const Predictor& predictor,
+                   const std::shared_ptr<const Dataset>& data, const std::string& where);
+/// The same of a file that each rank reads by itself: its size, and its beginning.
+void require_alike(const std::shared_ptr<Ranks>& ranks, const Predictor& predictor, const std::string& file);
 
 /// The processes that a verb works in. Either a starter has made them all (mpirun, srun, a loop; parallel/place.h), or this one
 /// starts the others, copies of itself that print no results, as children on the same host. Only the first says anything on
@@ -36,22 +43,22 @@ class RankProcesses {
   /// Null: this process is alone. To be asked within `run`.
   const std::shared_ptr<Ranks>& ranks() const { return ranks_; }
 
-  /// Waits until all are there, does this rank's part of a verb, and returns the exit code. Cores are divided among the ranks of a
-  /// host, unless the machine says how many threads each has; a device other than the CPU is a ConfigError. What fails on any rank is said by that one alone, and is the exit
-  /// code of all. When another process of --ranks dies meanwhile, this one ends within seconds, whatever it is at.
+  /// Waits until all are there, does this rank's part of a verb, and returns the exit code. Ranks that may use the same cores divide
+  /// them, unless the machine says how many threads each has; a device other than the CPU is a ConfigError. What fails on any rank is
+  /// said by that one alone, and is the exit code of all. When another process of --ranks fails or dies meanwhile, this one ends
+  /// within seconds, whatever it is at.
   int run(const std::function<int()>& work);
 
  private:
   void start(int64_t asked);
-  void start_children(int64_t count);
+  void start_children(int64_t count, const std::map<const char*, int>& files);
   void meet();
   void watch(const std::stop_token& stop);
   [[noreturn]] void end_after(const std::string& who);
   std::optional<int> failed_before(int code);
-  void leave(bool disconnects);
+  int failure_of_another(int otherwise);
   void end();
 
-  std::optional<TemporaryFolder> folder_;  // where the children of this process and it meet
   std::vector<pid_t> children_;
   pid_t parent_ = 0;  // of a child of --ranks
   int stderr_ = -1;   // a copy, which stays while the other is turned off
@@ -59,8 +66,7 @@ class RankProcesses {
   RankPlace place_;
   Meeting meeting_;
   std::shared_ptr<Ranks> ranks_;
-  std::atomic<bool> met_ = false;  // the watch may ask the ranks
-  std::jthread watch_;             // the last member: it reads the others
+  std::jthread watch_;  // the last member: it reads the others, but never the ranks
 };
 
 }  // namespace weyl

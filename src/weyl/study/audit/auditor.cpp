@@ -287,11 +287,7 @@ std::vector<std::vector<double>> Auditor::errors(std::span<const Transformation>
     }
   }
   if (ranks_ != nullptr) {
-    Message own;
-    own(worst);
-    for (const std::string& bytes : ranks_->gather(own.bytes())) {
-      std::vector<std::vector<double>> of_rank;
-      Message{bytes}(of_rank);
+    for (const auto& of_rank : told_by_all(*ranks_, worst)) {
       for (size_t t = 0; t < worst.size(); ++t) {
         std::ranges::transform(worst[t], of_rank[t], worst[t].begin(),
                                [](double a, double b) { return std::max(a, b); });

@@ -56,17 +56,23 @@ bool has_running_statistics(const Model& model) {
   });
 }
 
-/// Of each planned batch the part of this rank, by tokens; crops are all of one size.
+/// What the samples of a planned batch cost, in tokens; crops are all of one size.
+std::vector<int64_t> work_of(std::span<const int64_t> samples, const Dataset& data, bool cropped) {
+  std::vector<int64_t> work;
+  for (const int64_t sample : samples) {
+    work.push_back(cropped ? 1 : data.tokens(sample));
+  }
+  return work;
+}
+
+/// Of each planned batch the part of this rank, by work.
 LoaderOptions of_rank(LoaderOptions options, const std::shared_ptr<Ranks>& ranks,
                       const std::shared_ptr<const Dataset>& data) {
   if (ranks != nullptr) {
     options.part = [rank = ranks->rank(), size = ranks->size(), data, cropped = !options.crop.empty()](
                        int64_t /*batch*/, std::span<const int64_t> samples) {
-      std::vector<int64_t> work, own;
-      for (const int64_t sample : samples) {
-        work.push_back(cropped ? 1 : data->tokens(sample));
-      }
-      const auto shares = shares_of(work, size);
+      std::vector<int64_t> own;
+      const auto shares = shares_of(work_of(samples, *data, cropped), size);
       for (const int64_t place : shares[static_cast<size_t>(rank)]) {
         own.push_back(samples[static_cast<size_t>(place)]);
       }
@@ -74,6 +80,14 @@ LoaderOptions of_rank(LoaderOptions options, const std::shared_ptr<Ranks>& ranks
     };
   }
   return options;
+}
+
+/// The first rank's, in place of that of the others.
+void take_of_first(Ranks& ranks, const Tensor& values) {
+  const at::NoGradGuard quiet;
+  const Tensor dense = values.detach().contiguous();
+  ranks.broadcast(dense);
+  values.detach().copy_(dense);
 }
 
 // What ranks tell each other at each step, added up.
@@ -191,25 +205,44 @@ Elapsed Trainer::elapsed() const {
           nominal_ * static_cast<double>(state_.tokens.value_or(0))};
 }
 
-// All ranks must have the same plan, and begin with the weights of the first.
+// All ranks must have the same plan and moments, and begin with the weights and averages of the first.
 void Trainer::start_alike() {
-  uint64_t plan = 0;  // of the first epoch's samples
+  uint64_t plan = 0, moments = 0;
   const EpochPlan first = loader_.plan(state_.epoch);
   for (int64_t b = 0; b < first.size(); ++b) {
     plan = checksum_number(std::as_bytes(std::span<const int64_t>(first[b])), plan);
   }
-  const std::string own = text(data_.train->size(), " training samples, plan ", plan);
-  const std::vector<std::string> all = ranks_->gather(own);
-  for (size_t rank = 0; rank < all.size(); ++rank) {
-    require<DataError>(all[rank] == all[0], "ranks: all must train on the same data, but rank 0 has ", all[0],
-                       " and rank ", rank, " has ", all[rank]);
+  for (const auto& [name, moment] : optimiser_.state()) {
+    moments =
+        checksum_number({static_cast<const std::byte*>(moment.const_data_ptr()), moment.nbytes()}, moments);
   }
-  const at::NoGradGuard quiet;
+  ranks_->require_same("training data", text(data_.train->size(), " samples, plan ", plan));
+  ranks_->require_same("the optimiser's state", text("checksum ", moments));
   for (const Parameter& p : saved_.model->parameters()) {
-    const Tensor weight = p.tensor.detach().contiguous();
-    ranks_->broadcast(weight);
-    p.tensor.detach().copy_(weight);
+    take_of_first(*ranks_, p.tensor);
   }
+  for (const auto& [name, average] : average_ ? average_->averages() : NamedTensors()) {
+    take_of_first(*ranks_, average);
+  }
+}
+
+std::string Trainer::shares() const {
+  if (ranks_ == nullptr) {
+    return "";
+  }
+  constexpr int64_t most = 100;
+  const EpochPlan plan = loader_.plan(state_.epoch);
+  const int64_t batches = std::min(most, plan.size());
+  double samples = 0, balance = 0;
+  for (int64_t b = 0; b < batches; ++b) {
+    const auto work = work_of(plan[b], *data_.train, !options_.crop.empty());
+    samples += static_cast<double>(work.size());
+    balance += balance_of(work, shares_of(work, ranks_->size()));
+  }
+  const auto n = static_cast<double>(batches);
+  const auto rounded = [](double x) { return std::round(1000 * x) / 1000; };
+  return text("a batch is shared by ", ranks_->size(), " ranks: some ", rounded(samples / n / ranks_->size()),
+              " samples a rank, whose mean work is ", rounded(balance / n), " of the largest");
 }
 
 double Trainer::seconds() const {
@@ -308,6 +341,9 @@ TrainResult Trainer::run() {
       ranks_->barrier();  // the first one has saved it
     }
     const SavedModel best = load_model(run_, saved_.model->device(), {}, systems_);
+    for (const Parameter& p : ranks_ != nullptr ? best.model->parameters() : std::vector<Parameter>()) {
+      take_of_first(*ranks_, p.tensor);  // a disk of several hosts may still show others an earlier one
+    }
     const StopRequestWatch::Section section(*watch_);
     end.test = measured(*best.model, *best.task, data_.test, "test data");
     leave_out(end.test->metrics,

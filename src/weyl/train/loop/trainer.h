@@ -133,6 +133,8 @@ class Trainer {
 
   int64_t samples() const { return data_.train->size(); }
   int64_t steps_per_epoch() const;  // of the first epoch
+  /// How many samples of a batch each rank has and how evenly their work is shared, in words, by the first batches; empty: alone.
+  std::string shares() const;
   const SavedModel& saved() const { return saved_; }
   /// The metric that picks the best model; nothing without a validation set.
   const std::optional<BestMetric>& best_metric() const { return best_; }
