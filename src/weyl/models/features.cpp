@@ -4,8 +4,11 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/one_hot.h>
 
+#include <algorithm>
+
 #include "weyl/core/check.h"
 #include "weyl/nn/pooling.h"
+#include "weyl/ops/edges/nearest.h"
 
 namespace weyl {
 namespace {
@@ -86,6 +89,29 @@ InputValues input_values(const Points& points, const Interface& interface) {
     values.vectors = vectors.size() == 1 ? vectors[0] : at::cat(vectors, 1);
   }
   return values;
+}
+
+std::optional<Edges> nearest_nodes(const Points& points, int64_t nearest, const char* table) {
+  if (nearest == 0) {
+    return {};
+  }
+  require<DataError>(points.placed, table, ".nearest: must be 0 for an input without positions, got ",
+                     nearest);
+  return nearest_edges(points.positions, points.graphs, nearest);
+}
+
+double nodes_seen(double graph_nodes, int64_t nearest) {
+  return nearest > 0 ? std::min(static_cast<double>(nearest + 1), graph_nodes) : graph_nodes;
+}
+
+std::vector<std::string> warnings_of_nearest(int64_t nearest, const char* table,
+                                             std::string_view differentiated_by) {
+  if (nearest == 0 || differentiated_by.empty()) {
+    return {};
+  }
+  return {text(table, ".nearest = ", nearest,
+               ": what is differentiated jumps where another node comes to be one of the nearest, so that ",
+               differentiated_by, " gives no smooth forces: 0 is for energies")};
 }
 
 }  // namespace weyl
