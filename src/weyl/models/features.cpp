@@ -8,7 +8,6 @@
 
 #include "weyl/core/check.h"
 #include "weyl/nn/pooling.h"
-#include "weyl/ops/edges/nearest.h"
 
 namespace weyl {
 namespace {
@@ -91,13 +90,13 @@ InputValues input_values(const Points& points, const Interface& interface) {
   return values;
 }
 
-std::optional<Edges> nearest_nodes(const Points& points, int64_t nearest, const char* table) {
+std::optional<NearestNodes> nearest_of(const Points& points, int64_t nearest, const char* table) {
   if (nearest == 0) {
     return {};
   }
   require<DataError>(points.placed, table, ".nearest: must be 0 for an input without positions, got ",
                      nearest);
-  return nearest_edges(points.positions, points.graphs, nearest);
+  return nearest_nodes(points.positions, points.graphs, nearest);
 }
 
 double nodes_seen(double graph_nodes, int64_t nearest) {

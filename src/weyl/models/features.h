@@ -7,7 +7,7 @@
 
 #include "weyl/carriers/points.h"
 #include "weyl/carriers/quantity.h"
-#include "weyl/ops/edges/edges.h"
+#include "weyl/ops/edges/nearest.h"
 
 namespace weyl {
 
@@ -37,7 +37,7 @@ InputValues input_values(const Points& points, const Interface& interface);
 
 /// Whom the nodes attend to (ops/edges/nearest.h), found once a forward pass; nothing with nearest = 0. `table`: "model.gatr".
 /// DataError where the input has no positions (Points::placed).
-std::optional<Edges> nearest_nodes(const Points& points, int64_t nearest, const char* table);
+std::optional<NearestNodes> nearest_of(const Points& points, int64_t nearest, const char* table);
 /// Of so many nodes of a graph those that a node attends to, but for such as are as near as the last of them.
 double nodes_seen(double graph_nodes, int64_t nearest);
 /// What Model::warnings say of it: outputs jump where another node comes to be one of the nearest.

@@ -24,6 +24,14 @@ Tensor masked(const Tensor& q, const Tensor& k, const Tensor& v, const Edges& ed
   return at::matmul(at::softmax(scores, 2), by_head(v)).transpose(0, 1);
 }
 
+Edges in_order_of_nodes(const NearestNodes& near) {
+  const Tensor from = near.order.index_select(0, near.edges.centre),
+               to = near.order.index_select(0, near.edges.neighbour);
+  const Tensor order = at::argsort(from * near.order.size(0) + to);
+  return edges_of(from.index_select(0, order), to.index_select(0, order), {},
+                  Segments::of_sizes(std::vector<int64_t>{near.order.size(0)}));
+}
+
 struct Case {
   int64_t heads, shared, key, value;  // heads of queries, of keys and values, widths
 };
@@ -42,13 +50,18 @@ TEST(LocalAttention, IsPaddedAttentionWithAMask) {
   at::manual_seed(1);
   const Segments graphs = Segments::of_sizes(std::vector<int64_t>{20, 1, 7});
   const Tensor positions = at::randn({28, 3}, at::kDouble);
-  const Edges near = nearest_edges(positions, graphs, 4), other = nearest_edges(-positions.sin(), graphs, 3);
+  const NearestNodes nearest = nearest_nodes(positions, graphs, 4);
+  const Edges near = in_order_of_nodes(nearest),
+              other = in_order_of_nodes(nearest_nodes(-positions.sin(), graphs, 3));
+  ASSERT_FALSE(nearest.order.equal(at::arange(28)));
   for (const Case& c : cases) {
     const auto x = drawn(c, 28);
     const Tensor y = local_attention(x[0], x[1], x[2], near, 0.7);
     EXPECT_LT(distance(y, masked(x[0], x[1], x[2], near, 0.7)), 1e-13);
     EXPECT_GT(distance(y, masked(x[0], x[1], x[2], other, 0.7)), 1e-3);  // the control
-    EXPECT_LT(distance(local_attention(x[0], x[1], x[2], nearest_edges(positions, graphs, 27), 0.7),
+    EXPECT_LT(distance(local_attention(x[0], x[1], x[2], nearest, 0.7), y), 1e-13);
+    EXPECT_GT(distance(local_attention(x[0], x[1], x[2], nearest.edges, 0.7), y), 1e-3);  // in another order
+    EXPECT_LT(distance(local_attention(x[0], x[1], x[2], nearest_nodes(positions, graphs, 27), 0.7),
                        ragged_attention(x[0], x[1], x[2], graphs, 0.7)),
               1e-13);
     const Tensor single =
@@ -65,7 +78,7 @@ TEST(LocalAttention, IsPaddedAttentionWithAMask) {
 TEST(LocalAttention, DerivativesAreRight) {
   at::manual_seed(2);
   const Segments graphs = Segments::of_sizes(std::vector<int64_t>{6, 1, 3});
-  const Edges near = nearest_edges(at::randn({10, 3}, at::kDouble), graphs, 2);
+  const NearestNodes near = nearest_nodes(at::randn({10, 3}, at::kDouble), graphs, 2);
   for (const Case& c : cases) {
     const auto of = [&](const std::vector<Tensor>& x) {
       return local_attention(x[0], x[1], x[2], near, 0.7);
@@ -76,7 +89,7 @@ TEST(LocalAttention, DerivativesAreRight) {
 
 TEST(LocalAttention, RefusesWhatDoesNotFit) {
   const Segments graphs = Segments::of_sizes(std::vector<int64_t>{4});
-  const Edges near = nearest_edges(at::randn({4, 3}), graphs, 2);
+  const Edges near = nearest_nodes(at::randn({4, 3}), graphs, 2).edges;
   const Tensor x = at::zeros({4, 2, 3});
   EXPECT_THROW(local_attention(at::zeros({3, 2, 3}), x, x, near, 1), ShapeError);
   EXPECT_THROW(local_attention(at::zeros({4, 6}), x, x, near, 1), ShapeError);
@@ -85,7 +98,7 @@ TEST(LocalAttention, RefusesWhatDoesNotFit) {
   EXPECT_THROW(local_attention(x, x, at::zeros({4, 2, 3}, at::kDouble), near, 1), ShapeError);
   EXPECT_EQ(
       local_attention(at::zeros({0, 2, 3}), at::zeros({0, 2, 3}), at::zeros({0, 2, 5}),
-                      nearest_edges(at::zeros({0, 3}), Segments::of_sizes(std::vector<int64_t>{}), 2), 1)
+                      nearest_nodes(at::zeros({0, 3}), Segments::of_sizes(std::vector<int64_t>{}), 2), 1)
           .sizes(),
       (std::vector<int64_t>{0, 2, 5}));
 }

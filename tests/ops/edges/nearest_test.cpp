@@ -41,11 +41,15 @@ std::vector<std::pair<int64_t, int64_t>> by_definition(const Tensor& positions, 
   return pairs;
 }
 
-std::vector<std::pair<int64_t, int64_t>> pairs_of(const Edges& edges) {
+/// In the order of the nodes.
+std::vector<std::pair<int64_t, int64_t>> pairs_of(const NearestNodes& near) {
+  const Tensor from = near.order.index_select(0, near.edges.centre),
+               to = near.order.index_select(0, near.edges.neighbour);
   std::vector<std::pair<int64_t, int64_t>> pairs;
-  for (int64_t e = 0; e < edges.count(); ++e) {
-    pairs.emplace_back(edges.centre[e].item<int64_t>(), edges.neighbour[e].item<int64_t>());
+  for (int64_t e = 0; e < near.edges.count(); ++e) {
+    pairs.emplace_back(from[e].item<int64_t>(), to[e].item<int64_t>());
   }
+  std::ranges::sort(pairs);
   return pairs;
 }
 
@@ -58,11 +62,12 @@ TEST(NearestEdges, AreThoseOfTheDefinition) {
       for (const Tensor& positions :
            {places, (2 * places).round(), at::zeros_like(places)}) {  // with many equals
         for (const int64_t count : {1, 5, 20}) {
-          const Edges edges = nearest_edges(positions, graphs, count);
-          EXPECT_EQ(edges.nodes(), graphs.rows());
-          ASSERT_EQ(pairs_of(edges), by_definition(positions, graphs, count)) << dimension << " " << count;
+          const NearestNodes near = nearest_nodes(positions, graphs, count);
+          EXPECT_EQ(near.edges.nodes(), graphs.rows());
+          EXPECT_TRUE(near.order.index_select(0, near.back).equal(at::arange(graphs.rows())));
+          ASSERT_EQ(pairs_of(near), by_definition(positions, graphs, count)) << dimension << " " << count;
           const ShareAll shared;
-          EXPECT_TRUE(nearest_edges(positions, graphs, count).neighbour.equal(edges.neighbour));
+          EXPECT_TRUE(nearest_nodes(positions, graphs, count).edges.neighbour.equal(near.edges.neighbour));
         }
       }
     }
@@ -70,24 +75,38 @@ TEST(NearestEdges, AreThoseOfTheDefinition) {
 }
 
 TEST(NearestEdges, OfANodeWithoutNeighboursAreItself) {
-  const Edges edges = nearest_edges(at::zeros({1, 3}), Segments::of_sizes(std::vector<int64_t>{1}), 4);
-  EXPECT_EQ(pairs_of(edges), (std::vector<std::pair<int64_t, int64_t>>{{0, 0}}));
-  EXPECT_EQ(nearest_edges(at::zeros({0, 3}), Segments::of_sizes(std::vector<int64_t>{}), 4).count(), 0);
+  const NearestNodes near = nearest_nodes(at::zeros({1, 3}), Segments::of_sizes(std::vector<int64_t>{1}), 4);
+  EXPECT_EQ(pairs_of(near), (std::vector<std::pair<int64_t, int64_t>>{{0, 0}}));
+  EXPECT_EQ(nearest_nodes(at::zeros({0, 3}), Segments::of_sizes(std::vector<int64_t>{}), 4).edges.count(), 0);
+}
+
+/// In the order found, the neighbours of most nodes are not far in memory, as they are in an order that is drawn.
+TEST(NearestEdges, StandNearOneAnother) {
+  at::manual_seed(2);
+  const Segments graphs = Segments::of_sizes(std::vector<int64_t>{4000});
+  const NearestNodes near = nearest_nodes(at::randn({4000, 3}), graphs, 8);
+  const auto steps = [](const Tensor& from, const Tensor& to) {
+    return (from - to).abs().to(at::kDouble).median().item<double>();
+  };
+  EXPECT_LT(steps(near.edges.centre, near.edges.neighbour), 60);
+  EXPECT_GT(
+      steps(near.order.index_select(0, near.edges.centre), near.order.index_select(0, near.edges.neighbour)),
+      600);
 }
 
 TEST(NearestEdges, RefuseWhatCannotBe) {
   const Segments graphs = Segments::of_sizes(std::vector<int64_t>{2, 3});
-  EXPECT_THROW(nearest_edges(at::zeros({5, 3}), graphs, 0), ShapeError);
-  EXPECT_THROW(nearest_edges(at::zeros({4, 3}), graphs, 1), ShapeError);
-  EXPECT_THROW(nearest_edges(at::zeros({5, 4}), graphs, 1), ShapeError);
+  EXPECT_THROW(nearest_nodes(at::zeros({5, 3}), graphs, 0), ShapeError);
+  EXPECT_THROW(nearest_nodes(at::zeros({4, 3}), graphs, 1), ShapeError);
+  EXPECT_THROW(nearest_nodes(at::zeros({5, 4}), graphs, 1), ShapeError);
   for (const double bad : {NAN, INFINITY}) {
     Tensor positions = at::zeros({5, 3});
     positions[3][1] = bad;
     try {
-      nearest_edges(positions, graphs, 1);
+      nearest_nodes(positions, graphs, 1);
       FAIL();
     } catch (const ShapeError& error) {
-      EXPECT_STREQ(error.what(), "nearest_edges: graph 1: positions must be finite");
+      EXPECT_STREQ(error.what(), "nearest_nodes: graph 1: positions must be finite");
     }
   }
 }

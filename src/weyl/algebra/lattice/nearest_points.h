@@ -15,6 +15,8 @@ class NearestPoints {
   /// Points (P, 3), which must outlive it. ShapeError: another shape.
   explicit NearestPoints(std::span<const double> points);
 
+  /// All rows, in an order in which those that are near one another in space stand near one another.
+  const std::vector<int64_t>& order() const { return order_; }
   /// The `count` rows nearest to the point `row`, itself left out: the nearest first, the lowest row of equals.
   /// ShapeError: no such row, a count outside 0 .. P - 1.
   std::vector<int64_t> of(int64_t row, int64_t count) const;

@@ -82,14 +82,8 @@ Regrouped across_objects(const Points& points) {
 Scene scene_of(const Points& points, const Streams& input, const Options& options) {
   const std::string must = must_without_objects(options);
   require(must.empty() || points.objects.rows() == points.nodes(), must, " for an input without objects");
-  Scene scene{points.graphs,
-              points.objects,
-              {},
-              {},
-              {},
-              {},
-              {},
-              nearest_nodes(points, options.nearest, "model.gatr")};
+  Scene scene{
+      points.graphs, points.objects, {}, {}, {}, {}, {}, nearest_of(points, options.nearest, "model.gatr")};
   const Tensor& mv = input.multivectors;
   if (options.reference == Reference::canonical) {
     scene.reference = at::ones({points.nodes()}, mv.options().requires_grad(false));

@@ -9,7 +9,7 @@
 #include "weyl/models/gatr/layers.h"
 #include "weyl/models/gatr/options.h"
 #include "weyl/nn/order_encoding.h"
-#include "weyl/ops/edges/edges.h"
+#include "weyl/ops/edges/nearest.h"
 
 namespace weyl::gatr {
 
@@ -27,12 +27,12 @@ Regrouped across_objects(const Points& points);
 struct Scene {
   const Segments& graphs;
   const Segments& objects;
-  Tensor reference;              // (N), for joins; undefined where it is given (Embedding::reference)
-  Streams again;                 // input channels that are inserted again; undefined where there are none
-  OrderAngles angles;            // of a node's number in its graph; in its object, where blocks are axial
-  Regrouped across;              // for axial blocks that attend across objects
-  OrderAngles angles_across;     // of the number of a node's object in its graph
-  std::optional<Edges> nearest;  // whom nodes attend to, where that is not their whole graph
+  Tensor reference;           // (N), for joins; undefined where it is given (Embedding::reference)
+  Streams again;              // input channels that are inserted again; undefined where there are none
+  OrderAngles angles;         // of a node's number in its graph; in its object, where blocks are axial
+  Regrouped across;           // for axial blocks that attend across objects
+  OrderAngles angles_across;  // of the number of a node's object in its graph
+  std::optional<NearestNodes> nearest;  // whom nodes attend to, where that is not their whole graph
 };
 
 /// `input`: the embedded points, whose mean is the reference of their graph. ShapeError: hierarchical or axial

@@ -8,7 +8,7 @@
 #include "weyl/models/platonic/position_encoding.h"
 #include "weyl/models/work.h"
 #include "weyl/nn/norms.h"
-#include "weyl/ops/edges/edges.h"
+#include "weyl/ops/edges/nearest.h"
 
 namespace weyl::platonic {
 
@@ -17,7 +17,7 @@ struct FrameInput {
   Tensor positions;  // (N, D)
   const Segments& graphs;
   double typical_nodes;
-  std::optional<Edges> nearest{};  // whom nodes attend to, where that is not their whole graph
+  std::optional<NearestNodes> nearest{};  // whom nodes attend to, where that is not their whole graph
 };
 
 /// Attention in every frame at once (paper, eqs. 5 to 7 and 11): queries, keys and values are functions on

@@ -136,7 +136,7 @@ Named Platonic::forward(const Points& points) {
   }
   const FrameInput input{options.centre ? centred(points.positions, points.graphs) : points.positions,
                          points.graphs, interface.typical_nodes,
-                         nearest_nodes(points, options.nearest, "model.platonic")};
+                         nearest_of(points, options.nearest, "model.platonic")};
   if (options.position_vector == PositionVector::on) {
     const Tensor position = input.positions.unsqueeze(1);
     vectors = vectors.defined() ? at::cat({vectors, position}, 1) : position;

@@ -183,7 +183,7 @@ Named Transformer::forward(const Points& points) {
   }
   // The residual stream keeps the weights' precision under autocast.
   Tensor x = (*in_)(scalars.defined() ? at::cat({scalars, coordinates}, 1) : coordinates).to(dtype);
-  Nodes nodes{points.graphs, points.objects, {}, nearest_nodes(points, options.nearest, "model.transformer")};
+  Nodes nodes{points.graphs, points.objects, {}, nearest_of(points, options.nearest, "model.transformer")};
   if (options.rotary) {
     nodes.angles = order_angles(numbers_in(points.graphs), head_width_of(options), *options.rotary, dtype);
   }

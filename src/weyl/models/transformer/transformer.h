@@ -18,8 +18,8 @@ namespace weyl::transformer {
 struct Nodes {
   const Segments& graphs;
   const Segments& objects;
-  OrderAngles angles;            // of a node's number in its graph
-  std::optional<Edges> nearest;  // whom nodes attend to, where that is not their whole graph
+  OrderAngles angles;                   // of a node's number in its graph
+  std::optional<NearestNodes> nearest;  // whom nodes attend to, where that is not their whole graph
 };
 
 /// Self-attention inside each graph, or of the `nearest` nodes, multi-head or multi-query, scale 1/sqrt(head_width); hierarchical, half of the heads

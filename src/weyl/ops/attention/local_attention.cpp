@@ -2,6 +2,7 @@
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/constant_pad_nd.h>
+#include <ATen/ops/index_select.h>
 #include <algorithm>
 #include <tuple>
 
@@ -11,7 +12,11 @@
 
 namespace weyl {
 
-Tensor local_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Edges& edges, double scale) {
+namespace {
+
+/// `near`: in whose order the edges are; null: in that of the nodes.
+Tensor attended(const Tensor& q, const Tensor& k, const Tensor& v, const Edges& edges,
+                const NearestNodes* near, double scale) {
   const char* where = "local_attention";
   require(q.dim() == 3 && q.size(0) == edges.nodes(), where, ": q must be (", edges.nodes(), ", H, K), got ",
           q.sizes());
@@ -33,8 +38,22 @@ Tensor local_attention(const Tensor& q, const Tensor& k, const Tensor& v, const 
   form.heads = heads;
   form.width = heads * wide;
   form.parts = {{.vectors = false, .query = 0, .key = 1, .value = 2, .scale = scale}};
-  const Tensor y = edge_attention(form, {at::cat({row(q), row(k), row(v)}, 1), {}, {}, {}}, edges)[0];
+  const Tensor rows = at::cat({row(q), row(k), row(v)}, 1);
+  const Tensor found =
+      edge_attention(form, {near ? rows.index_select(0, near->order) : rows, {}, {}, {}}, edges)[0];
+  const Tensor y = near ? found.index_select(0, near->back) : found;
   return y.view({n, heads, wide}).narrow(2, 0, v.size(2));
+}
+
+}  // namespace
+
+Tensor local_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Edges& edges, double scale) {
+  return attended(q, k, v, edges, nullptr, scale);
+}
+
+Tensor local_attention(const Tensor& q, const Tensor& k, const Tensor& v, const NearestNodes& near,
+                       double scale) {
+  return attended(q, k, v, near.edges, &near, scale);
 }
 
 }  // namespace weyl

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "weyl/ops/edges/edges.h"
+#include "weyl/ops/edges/nearest.h"
 
 namespace weyl {
 
@@ -12,5 +12,9 @@ namespace weyl {
 /// device; the edges are no function of the inputs here. Inputs below float32 count as float32. ShapeError unless shapes and
 /// dtypes agree.
 Tensor local_attention(const Tensor& q, const Tensor& k, const Tensor& v, const Edges& edges, double scale);
+
+/// The same of each node to those near it. q, k, v and the result are in the order of the nodes.
+Tensor local_attention(const Tensor& q, const Tensor& k, const Tensor& v, const NearestNodes& near,
+                       double scale);
 
 }  // namespace weyl
