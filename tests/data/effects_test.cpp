@@ -140,7 +140,7 @@ TEST(EffectsOfData, Ph2) {
 /// Of clouds every way to change them in training is on, so that each acts by itself.
 const CloudInput all_inputs{
     .centres = 6,
-    .neighbours = 3,
+    .neighbours = 4,
     .frame = CloudFrame::up,
     .augment = CloudAugmentation{.draw = true, .rotate = Turning::z, .scale = 1.25, .jitter = 0.02}};
 

@@ -4,6 +4,8 @@
 #include <ATen/ops/cat.h>
 #include <ATen/ops/one_hot.h>
 
+#include <algorithm>
+
 #include "weyl/core/check.h"
 #include "weyl/nn/pooling.h"
 
@@ -86,6 +88,29 @@ InputValues input_values(const Points& points, const Interface& interface) {
     values.vectors = vectors.size() == 1 ? vectors[0] : at::cat(vectors, 1);
   }
   return values;
+}
+
+std::optional<NearestNodes> nearest_of(const Points& points, int64_t nearest, const char* table) {
+  if (nearest == 0) {
+    return {};
+  }
+  require<DataError>(points.placed, table, ".nearest: must be 0 for an input without positions, got ",
+                     nearest);
+  return nearest_nodes(points.positions, points.graphs, nearest);
+}
+
+double nodes_seen(double graph_nodes, int64_t nearest) {
+  return nearest > 0 ? std::min(static_cast<double>(nearest + 1), graph_nodes) : graph_nodes;
+}
+
+std::vector<std::string> warnings_of_nearest(int64_t nearest, const char* table,
+                                             std::string_view differentiated_by) {
+  if (nearest == 0 || differentiated_by.empty()) {
+    return {};
+  }
+  return {text(table, ".nearest = ", nearest,
+               ": what is differentiated jumps where another node comes to be one of the nearest, so that ",
+               differentiated_by, " gives no smooth forces: 0 is for energies")};
 }
 
 }  // namespace weyl

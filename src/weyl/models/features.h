@@ -1,9 +1,13 @@
 #pragma once
 
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "weyl/carriers/points.h"
 #include "weyl/carriers/quantity.h"
+#include "weyl/ops/edges/nearest.h"
 
 namespace weyl {
 
@@ -28,5 +32,16 @@ struct InputValues {
   Tensor scalars, vectors;
 };
 InputValues input_values(const Points& points, const Interface& interface);
+
+// The option `nearest` of systems whose nodes attend to all of their graph: to themselves and so many of the nearest others alone.
+
+/// Whom the nodes attend to (ops/edges/nearest.h), found once a forward pass; nothing with nearest = 0. `table`: "model.gatr".
+/// DataError where the input has no positions (Points::placed).
+std::optional<NearestNodes> nearest_of(const Points& points, int64_t nearest, const char* table);
+/// Of so many nodes of a graph those that a node attends to, but for such as are as near as the last of them.
+double nodes_seen(double graph_nodes, int64_t nearest);
+/// What Model::warnings say of it: outputs jump where another node comes to be one of the nearest.
+std::vector<std::string> warnings_of_nearest(int64_t nearest, const char* table,
+                                             std::string_view differentiated_by);
 
 }  // namespace weyl

@@ -29,6 +29,14 @@ constexpr auto names_of(AttentionScope) {
   return std::array<std::string_view, 2>{"global", "hierarchical"};
 }
 
+/// How many of the other nodes a node attends to (models/features.h); 0: all.
+inline void nearest_field(Fields& f, int64_t& nearest) {
+  f("nearest", nearest,
+    "a node attends to itself and to so many of the others alone, those nearest to it (and those as near as the last of "
+    "them); 0: to all of its graph. Of very many nodes, whose time and memory then grow with their number",
+    {0, 1e6});
+}
+
 /// Whether a model of this interface pools nodes: for outputs of graphs that do not grow with them (extensive ones are
 /// summed). Null, an interface that is not known yet: it may.
 inline bool pools_nodes(const Interface* interface) {

@@ -1,4 +1,4 @@
-// Farthest-point sampling and nearest neighbours, against their definitions written out.
+// Farthest-point sampling, against its definition written out.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -116,38 +116,6 @@ TEST(FarthestPoints, RefuseWhatCannotBe) {
   EXPECT_THROW(farthest_points(points, 0), ShapeError);
   EXPECT_THROW(farthest_points(points, 2, 4), ShapeError);
   EXPECT_THROW(farthest_points(std::vector<double>(4), 1), ShapeError);
-}
-
-TEST(NearestPoints, AreThoseOfTheDefinitionWithEqualDistancesByRow) {
-  auto twice = drawn(60);
-  twice.insert(twice.end(), twice.begin(), twice.begin() + 90);  // thirty places have two points
-  auto line = drawn(90);
-  for (size_t i = 0; i < line.size(); ++i) {
-    line[i] = i % 3 == 1 ? std::round(4 * line[i]) : 0;
-  }
-  for (const auto& points : {drawn(500), lattice(6), twice, line, std::vector<double>(3 * 40, 1.5)}) {
-    const int64_t all = std::ssize(points) / 3;
-    const NearestPoints nearest(points);
-    for (int64_t row = 0; row < all; row += 7) {
-      std::vector<int64_t> wanted(all);
-      std::iota(wanted.begin(), wanted.end(), int64_t{0});
-      std::erase(wanted, row);
-      std::ranges::sort(wanted, {}, [&](int64_t i) { return std::pair(square(points, row, i), i); });
-      for (const int64_t count : {int64_t{0}, int64_t{1}, int64_t{9}, all - 1}) {
-        ASSERT_EQ(nearest.of(row, count), std::vector<int64_t>(wanted.begin(), wanted.begin() + count))
-            << "row " << row << " of " << all;
-      }
-    }
-  }
-}
-
-TEST(NearestPoints, RefuseWhatCannotBe) {
-  const auto points = drawn(4);
-  const NearestPoints nearest(points);
-  EXPECT_THROW(nearest.of(0, 4), ShapeError);
-  EXPECT_THROW(nearest.of(4, 1), ShapeError);
-  EXPECT_THROW(nearest.of(-1, 1), ShapeError);
-  EXPECT_THROW(NearestPoints(std::vector<double>(5)), ShapeError);
 }
 
 }  // namespace cloud_points_test

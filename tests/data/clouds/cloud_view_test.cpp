@@ -180,6 +180,164 @@ TEST(CloudRows, AreDrawnWithoutRepeatsInTheirOrder) {
   EXPECT_EQ(draw_rows(3, 0, stream), (std::vector<int64_t>{0, 1, 2}));
 }
 
+// ---- moments ----
+
+const CloudInput kMoments{.centres = 12, .neighbours = 9, .neighbours_as = NeighboursAs::moments};
+
+/// The moments of a point by their definition (cloud_input.h). In place of the eigenvalues of each matrix, what they are roots of:
+/// its trace, the trace of its square, and its determinant.
+struct Expected {
+  std::vector<double> numbers, vectors;
+};
+Expected moments_by_definition(const std::vector<double>& points, int64_t row, int64_t count) {
+  using V = std::array<double, 3>;
+  const int64_t all = std::ssize(points) / 3;
+  const auto at = [&](int64_t i) { return V{points[3 * i], points[3 * i + 1], points[3 * i + 2]}; };
+  V to_mean{};
+  std::vector<V> from;
+  for (int64_t i = 0; i < all; ++i) {
+    V v{};
+    for (int d = 0; d < 3; ++d) {
+      v[d] = at(i)[d] - at(row)[d];
+      to_mean[d] += v[d] / static_cast<double>(all);
+    }
+    if (i != row) {
+      from.push_back(v);
+    }
+  }
+  const auto norm = [](const V& v) { return std::hypot(v[0], v[1], v[2]); };
+  std::ranges::sort(from, {}, norm);
+  const double radius = norm(from[count - 1]);
+  Expected found{{radius, norm(to_mean)}, {to_mean[0], to_mean[1], to_mean[2]}};
+  for (int b = 0; b < 2; ++b) {
+    double sum = 0, m[3][3] = {};
+    V mean{};
+    for (int64_t j = 0; j < count; ++j) {
+      const double r = norm(from[j]) / radius;
+      const double w = (b == 0 ? 3 : 12 * r * r) * std::pow(1 - r * r, 2) / static_cast<double>(count);
+      sum += w;
+      for (int d = 0; d < 3; ++d) {
+        mean[d] += w * from[j][d] / radius;
+        for (int e = 0; e < 3; ++e) {
+          m[d][e] += w * from[j][d] * from[j][e] / (radius * radius);
+        }
+      }
+    }
+    double trace = 0, square = 0;
+    for (int d = 0; d < 3; ++d) {
+      trace += m[d][d];
+      for (int e = 0; e < 3; ++e) {
+        square += m[d][e] * m[d][e];
+      }
+    }
+    const double determinant = m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) -
+                               m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
+                               m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0]);
+    found.numbers.insert(found.numbers.end(), {sum, norm(mean), trace, square, determinant});
+    found.vectors.insert(found.vectors.end(), mean.begin(), mean.end());
+  }
+  return found;
+}
+
+TEST(CloudMoments, AreThoseOfTheDefinition) {
+  const auto points = cloud();
+  const CloudView view = evaluated(kMoments);
+  ASSERT_EQ(view.numbers.size(), 12U * moment_numbers);
+  ASSERT_EQ(view.neighbours.size(), 12U * moment_vectors * 3);
+  for (int64_t m = 0; m < 12; ++m) {
+    const Expected expected = moments_by_definition(points, view.rows[m], 9);
+    std::vector<double> found(view.numbers.begin() + m * moment_numbers,
+                              view.numbers.begin() + (m + 1) * moment_numbers);
+    for (const size_t first : {4U, 9U}) {  // of three eigenvalues
+      const double a = found[first], b = found[first + 1], c = found[first + 2];
+      EXPECT_LE(-1e-9, a);
+      EXPECT_LE(a, b);
+      EXPECT_LE(b, c);
+      found[first] = a + b + c;
+      found[first + 1] = a * a + b * b + c * c;
+      found[first + 2] = a * b * c;
+    }
+    expect_near(found, expected.numbers, 1e-10);
+    expect_near({view.neighbours.begin() + m * moment_vectors * 3,
+                 view.neighbours.begin() + (m + 1) * moment_vectors * 3},
+                expected.vectors);
+  }
+}
+
+TEST(CloudMoments, OfACloudThatIsTurnedMirroredAndMovedAreTheSameNumbersAndTurnedVectors) {
+  Stream stream(6, "turn");
+  Rotation r = draw_rotation(Turning::uniform, kUp, stream);
+  for (double& x : r) {
+    x = -x;  // and mirrored
+  }
+  auto points = turned(cloud(), r);
+  for (size_t i = 0; i < points.size(); ++i) {
+    points[i] += i % 3 == 1 ? 7 : -3;
+  }
+  const CloudView before = evaluated(kMoments), after = view_of(points, kMoments, kUp, kUpright, nullptr);
+  EXPECT_EQ(after.rows, before.rows);
+  expect_near(after.numbers, before.numbers, 1e-7);
+  expect_near(after.neighbours, turned(before.neighbours, r), 1e-10);
+  // The control: of a cloud that is stretched they are others.
+  auto stretched = cloud();
+  for (size_t i = 0; i < stretched.size(); i += 3) {
+    stretched[i] *= 1.2;
+  }
+  const CloudView other = view_of(stretched, kMoments, kUp, kUpright, nullptr);
+  double change = 0;
+  for (size_t i = 0; i < other.numbers.size(); ++i) {
+    change = std::max(change, std::abs(other.numbers[i] - before.numbers[i]));
+  }
+  EXPECT_GT(change, 0.01);
+}
+
+/// On a lattice the last of nine neighbours is one of twelve that are equally far: which one is taken is a matter of the order
+/// of the points, and the vectors to them show it.
+TEST(CloudMoments, DoNotDependOnTheOrderOfThePointsNorOnWhichOfEquallyFarPointsIsTaken) {
+  std::vector<double> lattice, reversed;
+  for (int i = 0; i < 125; ++i) {
+    lattice.insert(lattice.end(), {i % 5 * 1.0, i / 5 % 5 * 1.0, i / 25 * 1.0});
+  }
+  for (int i = 124; i >= 0; --i) {
+    reversed.insert(reversed.end(), lattice.begin() + 3 * i, lattice.begin() + 3 * (i + 1));
+  }
+  const auto of_middle = [](const std::vector<double>& points, NeighboursAs as) {
+    const CloudView view = view_of(points, {.neighbours = 9, .neighbours_as = as}, kUp, kUpright, nullptr);
+    const int64_t vectors = as == NeighboursAs::moments ? moment_vectors : 9;
+    std::vector<double> found(view.neighbours.begin() + 62 * vectors * 3,
+                              view.neighbours.begin() + 63 * vectors * 3);
+    if (as == NeighboursAs::moments) {
+      found.insert(found.end(), view.numbers.begin() + 62 * moment_numbers,
+                   view.numbers.begin() + 63 * moment_numbers);
+    }
+    return found;
+  };
+  expect_near(of_middle(lattice, NeighboursAs::moments), of_middle(reversed, NeighboursAs::moments));
+  EXPECT_NE(of_middle(lattice, NeighboursAs::vectors), of_middle(reversed, NeighboursAs::vectors));
+}
+
+TEST(CloudMoments, OfPointsAtOnePlaceOnALineAndInAPlaneAreFinite) {
+  for (const int dimensions : {0, 1, 2}) {
+    std::vector<double> points(3 * 20, 0.5);
+    Stream stream(3, "flat");
+    for (size_t i = 0; i < points.size(); ++i) {
+      points[i] = static_cast<int>(i % 3) < dimensions ? stream.uniform() : 0.5;
+    }
+    const CloudView view =
+        view_of(points, {.neighbours = 5, .neighbours_as = NeighboursAs::moments}, kUp, kUpright, nullptr);
+    for (int64_t m = 0; m < 20; ++m) {
+      const double* x = view.numbers.data() + m * moment_numbers;
+      EXPECT_TRUE(std::all_of(x, x + moment_numbers, [](double y) { return std::isfinite(y); }));
+      for (int k = 0; k < 3 - dimensions; ++k) {  // as many directions are empty
+        EXPECT_NEAR(x[4 + k], 0, 1e-8);
+        EXPECT_NEAR(x[9 + k], 0, 1e-8);
+      }
+      EXPECT_EQ(x[0] > 0, dimensions > 0);
+      EXPECT_EQ(x[6] > 1e-3, dimensions > 0);
+    }
+  }
+}
+
 TEST(CloudInput, RefusesWhatCannotAct) {
   const auto refusal = [](const CloudInput& input, int64_t points) {
     return message_of<ConfigError>([&] { require_effects(input, points, "data.clouds"); });
@@ -193,8 +351,16 @@ TEST(CloudInput, RefusesWhatCannotAct) {
             "data.clouds.centres: must be less than points = 10, of which they are chosen, got 10");
   EXPECT_EQ(refusal({.neighbours = 12}, 10),
             "data.clouds.neighbours: must be less than points = 10, among which they are, got 12");
+  for (const int64_t few : {0, 3}) {
+    EXPECT_EQ(refusal({.neighbours = few, .neighbours_as = NeighboursAs::moments}, 10),
+              text("data.clouds.neighbours: must be at least 4 with neighbours_as = \"moments\", got ", few));
+  }
   require_effects({.centres = 10, .neighbours = 12, .augment = CloudAugmentation{.draw = true}}, 0, "x");
   EXPECT_TRUE(features_of({}).empty());
+  const auto features = features_of(kMoments);
+  ASSERT_EQ(features.size(), 2U);
+  EXPECT_EQ(features[0], (Quantity{.name = "surroundings", .channels = 12}));
+  EXPECT_EQ(features[1], (Quantity{.name = "moments", .kind = Kind::vector, .channels = 3}));
 }
 
 }  // namespace cloud_view_test

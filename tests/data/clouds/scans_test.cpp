@@ -246,6 +246,37 @@ TEST(OwnClouds, FeaturesFollowTheirPointsAndVectorsTurn) {
   EXPECT_FALSE(at::allclose(other.positions.select(1, 2), other.scalars.select(1, 0), 0, 0.1));
 }
 
+TEST(Scans, HaveTheMomentsOfTheirNeighboursAsClouds) {
+  auto o = scans();
+  o.input = {.centres = 8, .neighbours = 5, .neighbours_as = NeighboursAs::moments};
+  const auto few = open_set(o).test;
+  EXPECT_EQ(few->schema().interface, declared_schema({o}).interface);
+  const std::vector<int64_t> three{4, 0, 11};
+  const Batch batch = few->batch(three);
+  require_consistent(batch, few->schema());
+  const Points& seen = points_of(batch);
+  ASSERT_EQ(seen.scalars.sizes(), (std::vector<int64_t>{24, moment_numbers}));
+  ASSERT_EQ(seen.vectors.sizes(), (std::vector<int64_t>{24, moment_vectors, 3}));
+  EXPECT_TRUE(at::allclose(seen.vectors.select(1, 0).norm(2, 1), seen.scalars.select(1, 1), 1e-5, 1e-6));
+  EXPECT_TRUE(at::allclose(seen.vectors.select(1, 2).norm(2, 1), seen.scalars.select(1, 8), 1e-5, 1e-6));
+
+  const Folder folder;
+  auto own = own_clouds(folder, 30);
+  const auto before = open_set(own).train;
+  own.input = o.input;
+  const auto after = open_set(own).train;
+  require_consistent(sample(after, 0), after->schema());
+  const Points plain = points_of(sample(before, 0)), more = points_of(sample(after, 0));
+  const int64_t scalars = plain.scalars.size(1),
+                vectors = plain.vectors.size(1);  // of the files, which come first
+  ASSERT_EQ(more.scalars.size(1), scalars + moment_numbers);
+  ASSERT_EQ(more.vectors.size(1), vectors + moment_vectors);
+  EXPECT_TRUE(at::allclose(more.vectors.select(1, vectors).norm(2, 1), more.scalars.select(1, scalars + 1)));
+  own.features.front().key = "surroundings";
+  EXPECT_EQ(message_of<ConfigError>([&] { declared_schema(own); }),
+            "data.clouds.features: 'surroundings' is the name of what data.clouds.neighbours gives");
+}
+
 TEST(OwnClouds, SmallOnesKeepAllTheirPoints) {
   const Folder folder;
   auto o = own_clouds(folder, 5);

@@ -27,9 +27,11 @@ void fields(Fields& f, CloudInput& o) {
     "more points all, too",
     {0, 1e6});
   f("neighbours", o.neighbours,
-    "gives each node the vectors to so many nearest points of the sample, which need not be nodes, the "
-    "nearest first",
+    "tells each node of so many nearest points of the sample, which need not be nodes; 0: of none",
     {0, 4096});
+  f("neighbours_as", o.neighbours_as,
+    "how: by the vectors to them, the nearest first, or by moments, numbers that no turn changes and few vectors, from "
+    "which systems that are exact under rotations learn faster");
   f("frame", o.frame,
     "gives each node axes of the sample as vectors, which turn with it: the upward one, or x, y and z");
   f("augment", o.augment, "changes training samples at random, in each epoch anew");
@@ -50,11 +52,18 @@ void require_effects(const CloudInput& input, int64_t points, const std::string&
   require<ConfigError>(points == 0 || input.neighbours < points, table,
                        ".neighbours: must be less than points = ", points, ", among which they are, got ",
                        input.neighbours);
+  const bool moments = input.neighbours_as == NeighboursAs::moments;
+  require<ConfigError>(!moments || input.neighbours >= least_of_moments, table,
+                       ".neighbours: must be at least ", least_of_moments,
+                       " with neighbours_as = \"moments\", got ", input.neighbours);
 }
 
 std::vector<Quantity> features_of(const CloudInput& input) {
   std::vector<Quantity> features;
-  if (input.neighbours > 0) {
+  if (input.moments()) {
+    features.push_back({.name = "surroundings", .channels = moment_numbers});
+    features.push_back({.name = "moments", .kind = Kind::vector, .channels = moment_vectors});
+  } else if (input.neighbours > 0) {
     features.push_back(
         {.name = "neighbours", .kind = Kind::vector, .channels = input.neighbours, .role = Role::offset});
   }

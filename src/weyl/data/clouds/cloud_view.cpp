@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numbers>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -31,11 +32,17 @@ int64_t largest(const std::vector<double>& values) {  // the first of equals
   return std::ranges::max_element(values) - values.begin();
 }
 
-int64_t farthest_from_the_mean(std::span<const double> points, int64_t count) {
+std::array<double, 3> mean_of(std::span<const double> points) {
+  const double count = static_cast<double>(points.size()) / 3;
   std::array<double, 3> mean{};
   for (size_t i = 0; i < points.size(); ++i) {
-    mean[i % 3] += points[i] / static_cast<double>(count);
+    mean[i % 3] += points[i] / count;
   }
+  return mean;
+}
+
+int64_t farthest_from_the_mean(std::span<const double> points, int64_t count) {
+  const std::array<double, 3> mean = mean_of(points);
   std::vector<double> squares(count, std::numeric_limits<double>::infinity());
   lower(points, mean, squares);
   return largest(squares);
@@ -67,119 +74,14 @@ std::vector<int64_t> farthest_points(std::span<const double> points, int64_t cou
 
 namespace {
 
-constexpr int64_t kLeaf = 8;  // so few points are looked at one by one
-
-}  // namespace
-
-NearestPoints::NearestPoints(std::span<const double> points) : points_(points) {
-  require(points.size() % 3 == 0, "nearest points: points must be (P, 3), got ", points.size(), " numbers");
-  order_.resize(points.size() / 3);
-  axes_.resize(order_.size());
-  std::iota(order_.begin(), order_.end(), int64_t{0});
-  build(0, std::ssize(order_));
-}
-
-/// Parts a range of the order by its median along the longest side of its box.
-void NearestPoints::build(int64_t begin, int64_t end) {
-  if (end - begin <= kLeaf) {
-    return;
-  }
-  std::array<double, 3> sides{};
-  for (int axis = 0; axis < 3; ++axis) {
-    const auto [low, high] =
-        std::minmax_element(order_.begin() + begin, order_.begin() + end,
-                            [&](int64_t a, int64_t b) { return at(a, axis) < at(b, axis); });
-    sides[axis] = at(*high, axis) - at(*low, axis);
-  }
-  const int axis = static_cast<int>(std::ranges::max_element(sides) - sides.begin());
-  const int64_t middle = begin + (end - begin) / 2;
-  std::nth_element(
-      order_.begin() + begin, order_.begin() + middle, order_.begin() + end,
-      [&](int64_t a, int64_t b) { return std::pair(at(a, axis), a) < std::pair(at(b, axis), b); });
-  axes_[middle] = static_cast<uint8_t>(axis);
-  build(begin, middle);
-  build(middle + 1, end);
-}
-
-void NearestPoints::take(int64_t row, Search& search) const {
-  if (row == search.row) {
-    return;
-  }
-  double square = 0;
-  for (int axis = 0; axis < 3; ++axis) {
-    const double x = at(row, axis) - search.place[axis];
-    square += x * x;
-  }
-  const Found found{square, row};
-  if (search.best.size() == search.count) {
-    if (!(found < search.best.front())) {
-      return;
-    }
-    std::ranges::pop_heap(search.best);
-    search.best.pop_back();
-  }
-  search.best.push_back(found);
-  std::ranges::push_heap(search.best);
-}
-
-void NearestPoints::descend(int64_t begin, int64_t end, Search& search) const {
-  if (end - begin <= kLeaf) {
-    for (int64_t k = begin; k < end; ++k) {
-      take(order_[k], search);
-    }
-    return;
-  }
-  const int64_t middle = begin + (end - begin) / 2;
-  const double beside = search.place[axes_[middle]] - at(order_[middle], axes_[middle]);
-  const auto side = [&](bool low) {
-    low ? descend(begin, middle, search) : descend(middle + 1, end, search);
-  };
-  side(beside < 0);
-  take(order_[middle], search);
-  // At the very distance of the worst one there may be a lower row on the other side.
-  if (search.best.size() < search.count || beside * beside <= search.best.front().first) {
-    side(beside >= 0);
-  }
-}
-
-std::vector<int64_t> NearestPoints::of(int64_t row, int64_t count) const {
-  const int64_t points = std::ssize(order_);
-  require(row >= 0 && row < points, "nearest points: the row must be 0 .. ", points - 1, ", got ", row);
-  require(count >= 0 && count < points, "nearest points: count must be 0 .. ", points - 1, ", got ", count);
-  if (count == 0) {
-    return {};
-  }
-  Search search{place_of(points_, row), row, static_cast<size_t>(count), {}};
-  descend(0, points, search);
-  std::ranges::sort_heap(search.best);
-  std::vector<int64_t> rows;
-  rows.reserve(count);
-  for (const auto& [square, neighbour] : search.best) {
-    rows.push_back(neighbour);
-  }
-  return rows;
-}
-
-int64_t NearestPoints::to(const std::array<double, 3>& place) const {
-  require(!order_.empty(), "nearest points: there must be a point, there is none");
-  Search search{place, -1, 1, {}};
-  descend(0, std::ssize(order_), search);
-  return search.best.front().second;
-}
-
-namespace {
-
 /// The root of the mean square distance of points (P, 3) from their mean.
 double size_of(const std::vector<double>& points) {
-  const double count = static_cast<double>(points.size()) / 3;
-  double mean[3] = {}, squares = 0;
-  for (size_t i = 0; i < points.size(); ++i) {
-    mean[i % 3] += points[i] / count;
-  }
+  const std::array<double, 3> mean = mean_of(points);
+  double squares = 0;
   for (size_t i = 0; i < points.size(); ++i) {
     squares += (points[i] - mean[i % 3]) * (points[i] - mean[i % 3]);
   }
-  return std::sqrt(squares / count);
+  return std::sqrt(3 * squares / static_cast<double>(points.size()));
 }
 
 /// Which way the axes of the sample look now: those of the frame, (F, 3).
@@ -192,6 +94,75 @@ std::vector<double> frame_of(CloudFrame frame, int up, const Rotation& before, c
   }
   turn(std::span(axes), after);
   return axes;
+}
+
+/// A symmetric matrix of 3 x 3: xx, yy, zz, xy, xz, yz.
+using Symmetric3 = std::array<double, 6>;
+
+/// Its eigenvalues, ascending (O. K. Smith, 1961). Where two are nearly equal they are off by 1e-8 of the largest.
+std::array<double, 3> eigenvalues(const Symmetric3& a) {
+  const double mean = (a[0] + a[1] + a[2]) / 3, x = a[0] - mean, y = a[1] - mean, z = a[2] - mean;
+  const double size = std::sqrt((x * x + y * y + z * z + 2 * (a[3] * a[3] + a[4] * a[4] + a[5] * a[5])) / 6);
+  if (size == 0) {
+    return {mean, mean, mean};
+  }
+  const double determinant =
+      x * (y * z - a[5] * a[5]) - a[3] * (a[3] * z - a[5] * a[4]) + a[4] * (a[3] * a[5] - y * a[4]);
+  const double angle = std::acos(std::clamp(determinant / (2 * size * size * size), -1.0, 1.0)) / 3;
+  constexpr double third = 2 * std::numbers::pi / 3;
+  const double largest = mean + 2 * size * std::cos(angle), least = mean + 2 * size * std::cos(angle + third);
+  return {least, 3 * mean - largest - least, largest};
+}
+
+/// The moments of a node (cloud_input.h) are put behind those of the nodes before it. `to`: from the node to its neighbours, the
+/// nearest first; `middle`: to the mean of the cloud.
+void put_moments(std::span<const double> to, const std::array<double, 3>& middle, CloudView& view) {
+  const auto norm = [](const auto& v) { return std::hypot(v[0], v[1], v[2]); };
+  const double radius = norm(to.last<3>()), count = static_cast<double>(to.size()) / 3;
+  view.numbers.insert(view.numbers.end(), {radius, norm(middle)});
+  view.neighbours.insert(view.neighbours.end(), middle.begin(), middle.end());
+  for (const bool inner : {true, false}) {
+    double sum = 0;
+    std::array<double, 3> first{};
+    Symmetric3 second{};
+    for (size_t j = 0; radius > 0 && j < to.size(); j += 3) {
+      const double u[3] = {to[j] / radius, to[j + 1] / radius, to[j + 2] / radius};
+      const double square = std::min(u[0] * u[0] + u[1] * u[1] + u[2] * u[2], 1.0);
+      const double weight = (inner ? 3 : 12 * square) * (1 - square) * (1 - square) / count;
+      sum += weight;
+      for (size_t d = 0; d < 3; ++d) {
+        first[d] += weight * u[d];
+        second[d] += weight * u[d] * u[d];
+      }
+      second[3] += weight * u[0] * u[1];
+      second[4] += weight * u[0] * u[2];
+      second[5] += weight * u[1] * u[2];
+    }
+    const std::array<double, 3> values = eigenvalues(second);
+    view.numbers.insert(view.numbers.end(), {sum, norm(first), values[0], values[1], values[2]});
+    view.neighbours.insert(view.neighbours.end(), first.begin(), first.end());
+  }
+}
+
+/// What the nodes are told of the points nearest to them.
+void add_neighbours(std::span<const double> points, const CloudInput& input, CloudView& view) {
+  const NearestPoints nearest(points);
+  const std::array<double, 3> mean = mean_of(points);
+  std::vector<double> to;
+  for (const int64_t row : view.rows) {
+    to.clear();
+    for (const int64_t neighbour : nearest.of(row, input.neighbours)) {
+      for (int64_t d = 0; d < 3; ++d) {
+        to.push_back(points[3 * neighbour + d] - points[3 * row + d]);
+      }
+    }
+    if (input.moments()) {
+      const std::array<double, 3> x = place_of(points, row);
+      put_moments(to, {mean[0] - x[0], mean[1] - x[1], mean[2] - x[2]}, view);
+    } else {
+      view.neighbours.insert(view.neighbours.end(), to.begin(), to.end());
+    }
+  }
 }
 
 }  // namespace
@@ -246,15 +217,7 @@ CloudView view_of(std::vector<double> points, const CloudInput& input, int up, c
     view.positions = points;
   }
   if (input.neighbours > 0) {
-    const NearestPoints nearest(points);
-    view.neighbours.reserve(3 * view.rows.size() * input.neighbours);
-    for (const int64_t row : view.rows) {
-      for (const int64_t neighbour : nearest.of(row, input.neighbours)) {
-        for (int64_t d = 0; d < 3; ++d) {
-          view.neighbours.push_back(points[3 * neighbour + d] - points[3 * row + d]);
-        }
-      }
-    }
+    add_neighbours(points, input, view);
   }
   return view;
 }

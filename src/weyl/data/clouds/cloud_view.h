@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "weyl/algebra/lattice/nearest_points.h"
 #include "weyl/core/random.h"
 #include "weyl/data/clouds/cloud_input.h"
 #include "weyl/data/clouds/surface.h"
@@ -22,44 +23,15 @@ namespace weyl {
 std::vector<int64_t> farthest_points(std::span<const double> points, int64_t count,
                                      std::optional<int64_t> first = {});
 
-/// The points of a cloud in a k-d tree, which finds the neighbours of one in about log P steps. Built in O(P log P).
-class NearestPoints {
- public:
-  /// Points (P, 3), which must outlive it. ShapeError: another shape.
-  explicit NearestPoints(std::span<const double> points);
-
-  /// The `count` rows nearest to the point `row`, itself left out: the nearest first, the lowest row of equals.
-  /// ShapeError: no such row, a count outside 0 .. P - 1.
-  std::vector<int64_t> of(int64_t row, int64_t count) const;
-  /// The row nearest to a place, the lowest of equals. ShapeError: there are no points.
-  int64_t to(const std::array<double, 3>& place) const;
-
- private:
-  using Found = std::pair<double, int64_t>;  // squared distance and row: ordered as neighbours are
-  struct Search {
-    std::array<double, 3> place{};
-    int64_t row = -1;  // that is left out
-    size_t count = 0;
-    std::vector<Found> best;  // a heap, the worst in front
-  };
-
-  void build(int64_t begin, int64_t end);
-  void descend(int64_t begin, int64_t end, Search& search) const;
-  void take(int64_t row, Search& search) const;
-  double at(int64_t row, int axis) const { return points_[3 * row + axis]; }
-
-  std::span<const double> points_;
-  std::vector<int64_t> order_;  // of the rows: the one in the middle of a range parts it along an axis
-  std::vector<uint8_t> axes_;   // by place in that order
-};
-
 /// A cloud as a model is given it: M nodes of its P points.
 struct CloudView {
-  std::vector<int64_t> rows;       // (M), which points they are
-  std::vector<double> positions;   // (M, 3)
-  std::vector<double> neighbours;  // (M, k, 3), from each node to the points nearest to it
-  std::vector<double> frame;       // (F, 3), of all nodes alike
-  Rotation turned;                 // by augmentation: so turns what else turns with the points
+  std::vector<int64_t> rows;      // (M), which points they are
+  std::vector<double> positions;  // (M, 3)
+  std::vector<double> numbers;    // (M, moment_numbers), with neighbours_as = moments
+  std::vector<double>
+      neighbours;  // (M, k, 3), from each node to the points nearest to it; or (M, moment_vectors, 3)
+  std::vector<double> frame;  // (F, 3), of all nodes alike
+  Rotation turned;            // by augmentation: so turns what else turns with the points
 
   int64_t nodes() const { return static_cast<int64_t>(rows.size()); }
 };
@@ -75,6 +47,16 @@ CloudView view_of(std::vector<double> points, const CloudInput& input, int up, c
 
 /// Rows drawn without repeats, in their order; all where there are no more than `count`, or it is 0.
 std::vector<int64_t> draw_rows(int64_t points, int64_t count, Stream& stream);
+
+/// Writes the numbers of a view, as features_of lists them, into columns from `first` on of `to` (M, width).
+template <class T>
+void put_numbers(const CloudView& view, int64_t first, int64_t width, T* to) {
+  for (size_t i = 0; i < view.numbers.size(); ++i) {
+    const auto node = static_cast<int64_t>(i) / moment_numbers,
+               column = static_cast<int64_t>(i) % moment_numbers;
+    to[node * width + first + column] = static_cast<T>(view.numbers[i]);
+  }
+}
 
 /// Writes the vectors of a view, as features_of lists them, into columns from `first` on of `to` (M, width, 3).
 template <class T>

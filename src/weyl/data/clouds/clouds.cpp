@@ -231,6 +231,8 @@ void CloudSet::fill(const Tensor& tensor, const std::vector<Seen>& clouds, Kind 
     }
     if (kind == Kind::vector) {
       put_vectors(seen.view, begin / 3, width / 3, row);
+    } else {
+      put_numbers(seen.view, begin, width, row);
     }
     row += seen.view.nodes() * width;
   }
@@ -275,7 +277,7 @@ Schema schema_without_labels(const CloudsDataOptions& o) {
   for (const Quantity& q : features_of(o.input)) {
     require<ConfigError>(find_quantity(schema.interface.features, q.name) == nullptr,
                          "data.clouds.features: ", quote(q.name, 40), " is the name of what data.clouds.",
-                         q.name, " gives");
+                         q.name == "frame" ? "frame" : "neighbours", " gives");
     schema.interface.features.push_back(q);
   }
   return schema;

@@ -198,6 +198,11 @@ Batch ShapeSet::clouds(std::span<const int64_t> indices, const Draw* draw) const
     points.vectors = at::empty({count * nodes, width, 3}, at::kFloat);
     vectors = points.vectors.mutable_data_ptr<float>();
   }
+  float* numbers = nullptr;
+  if (input.moments()) {
+    points.scalars = at::empty({count * nodes, moment_numbers}, at::kFloat);
+    numbers = points.scalars.mutable_data_ptr<float>();
+  }
   for (const int64_t i : indices) {
     const Shape& shape = shapes_.at(i);
     std::optional<Stream> stream = stream_of(i, draw);
@@ -206,6 +211,10 @@ Batch ShapeSet::clouds(std::span<const int64_t> indices, const Draw* draw) const
                                    rotation_of(shape), stream ? &*stream : nullptr);
     to = std::transform(view.positions.begin(), view.positions.end(), to,
                         [](double x) { return static_cast<float>(x); });
+    if (numbers != nullptr) {
+      put_numbers(view, 0, moment_numbers, numbers);
+      numbers += moment_numbers * nodes;
+    }
     if (vectors != nullptr) {
       put_vectors(view, 0, width, vectors);
       if (options_.normals) {  // the last

@@ -49,6 +49,7 @@ void require_effects(const ModelnetDataOptions& o) {
   const Conditional options[] = {
       {"centres", !grid, without_points},
       {"neighbours", !grid, without_points},
+      {"neighbours_as", !grid, without_points},
       {"frame", !grid, without_points},
       {"augment.draw", !surface, of_surfaces},
       {"augment.jitter", !surface, of_surfaces},

@@ -12,9 +12,11 @@
 #include "weyl/algebra/clifford/blades.h"
 #include "weyl/core/check.h"
 #include "weyl/core/to_device.h"
+#include "weyl/models/features.h"
 #include "weyl/models/gatr/layers.h"
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/attention/attention.h"
+#include "weyl/ops/attention/local_attention.h"
 #include "weyl/ops/constants.h"
 #include "weyl/ops/segment.h"
 
@@ -80,7 +82,8 @@ Regrouped across_objects(const Points& points) {
 Scene scene_of(const Points& points, const Streams& input, const Options& options) {
   const std::string must = must_without_objects(options);
   require(must.empty() || points.objects.rows() == points.nodes(), must, " for an input without objects");
-  Scene scene{points.graphs, points.objects, {}, {}, {}, {}, {}};
+  Scene scene{
+      points.graphs, points.objects, {}, {}, {}, {}, {}, nearest_of(points, options.nearest, "model.gatr")};
   const Tensor& mv = input.multivectors;
   if (options.reference == Reference::canonical) {
     scene.reference = at::ones({points.nodes()}, mv.options().requires_grad(false));
@@ -168,6 +171,9 @@ Tensor SelfAttention::attended(const Heads& heads, const Scene& scene, bool acro
                k = multivector_keys(heads.k, stored_heads(), options_.epsilon),
                v = multivector_values(heads.v, stored_heads());
   const double scale = multivector_attention_scale(head_.multivectors, head_.scalars);
+  if (scene.nearest) {
+    return local_attention(q, k, v, *scene.nearest, scale);
+  }
   if (options_.attention == AttentionScope::hierarchical) {
     return hierarchical_attention(q, k, v, scene.graphs, scene.objects, scale);
   }
@@ -191,9 +197,10 @@ double SelfAttention::flops(double graph_nodes, double object_nodes, bool across
     linear += map ? map->flops() : 0;
   }
   const double objects = object_nodes > 0 ? graph_nodes / object_nodes : 0;  // of a graph
-  const double seen = options_.axial                                       ? (across ? objects : object_nodes)
-                      : options_.attention == AttentionScope::hierarchical ? (graph_nodes + object_nodes) / 2
-                                                                           : graph_nodes;
+  const double seen = options_.axial ? (across ? objects : object_nodes)
+                      : options_.attention == AttentionScope::hierarchical
+                          ? (graph_nodes + object_nodes) / 2
+                          : nodes_seen(graph_nodes, options_.nearest);
   const auto width = static_cast<double>((12 + 16) * head_.multivectors + 2 * head_.scalars);
   return linear + 2 * static_cast<double>(options_.heads) * width * seen;
 }

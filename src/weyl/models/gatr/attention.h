@@ -2,11 +2,14 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <optional>
+
 #include "weyl/carriers/points.h"
 #include "weyl/core/segments.h"
 #include "weyl/models/gatr/layers.h"
 #include "weyl/models/gatr/options.h"
 #include "weyl/nn/order_encoding.h"
+#include "weyl/ops/edges/nearest.h"
 
 namespace weyl::gatr {
 
@@ -29,13 +32,14 @@ struct Scene {
   OrderAngles angles;         // of a node's number in its graph; in its object, where blocks are axial
   Regrouped across;           // for axial blocks that attend across objects
   OrderAngles angles_across;  // of the number of a node's object in its graph
+  std::optional<NearestNodes> nearest;  // whom nodes attend to, where that is not their whole graph
 };
 
 /// `input`: the embedded points, whose mean is the reference of their graph. ShapeError: hierarchical or axial
-/// attention without objects. Valid as long as `points` live.
+/// attention without objects. DataError: `nearest` without positions. Valid as long as `points` live.
 Scene scene_of(const Points& points, const Streams& input, const Options& options);
 
-/// Geometric self-attention (ops/multivectors/attention.h): with `multi_query` all heads share keys and values; what is
+/// Geometric self-attention (ops/multivectors/attention.h), of all nodes of a graph or of the `nearest`: with `multi_query` all heads share keys and values; what is
 /// inserted again (`Scene::again`) is read by queries and keys beside x, without multi_query by values too. Children in
 /// the authors' order: qkv_module.{q,k,v}_linear or qkv_module.in_linear; out_linear, which starts small. Parameter
 /// attention.log_weights (H, 1, C), logarithms of the weights of distances, which start at zero.

@@ -125,6 +125,10 @@ Symmetry Gatr::symmetry() const {
   return symmetry;
 }
 
+std::vector<std::string> Gatr::warnings(std::string_view differentiated_by) const {
+  return warnings_of_nearest(options.nearest, "model.gatr", differentiated_by);
+}
+
 Work Gatr::work() const {
   double forward = in_->flops() + out_->flops(), nominal = in_->nominal_flops() + out_->nominal_flops();
   for (const auto& block : blocks_) {

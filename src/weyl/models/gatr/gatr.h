@@ -46,6 +46,7 @@ class Gatr : public PointsModel {
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;
   Work work() const override;
+  std::vector<std::string> warnings(std::string_view differentiated_by) const override;
   bool looks_inside_objects() const override {
     return options.axial || options.attention == AttentionScope::hierarchical;
   }

@@ -82,6 +82,7 @@ void fields(Fields& f, Options& o) {
   f("attention", o.attention,
     "what heads attend to: their graph; or, half of them, their own object alone (needs objects, and an even "
     "number of heads)");
+  nearest_field(f, o.nearest);
   f("scalars_as", o.scalars_as,
     "scalar features and outputs as auxiliary scalars, or each as the scalar part of a multivector");
   f("point_regulariser", o.point_regulariser,
@@ -119,6 +120,9 @@ void check(const Options& o) {
                        "model.gatr.heads: must be even with attention = \"hierarchical\", got ", o.heads);
   require<ConfigError>(o.attention == AttentionScope::global || !o.axial,
                        "model.gatr.axial: must be false with attention = \"hierarchical\"");
+  require<ConfigError>(o.nearest == 0 || (o.attention == AttentionScope::global && !o.axial),
+                       "model.gatr.nearest: must be 0 with ",
+                       o.axial ? "axial" : "attention = \"hierarchical\"", ", got ", o.nearest);
   for (const auto* list : {&o.reinsert_multivectors, &o.reinsert_scalars}) {
     const char* key = list == &o.reinsert_scalars ? "reinsert_scalars" : "reinsert_multivectors";
     std::vector<int64_t> sorted = *list;
@@ -163,6 +167,7 @@ void require_effects(const Options& o, const Interface* interface) {
       block("epsilon"),
       block("dropout"),
       block("attention"),
+      block("nearest"),
       {"scalars_as", scalars, "where there are no scalar features and no scalar outputs"},
       {"point_regulariser", points, "where no output is a point or an offset of one"}};
   refuse_unused("model.gatr", o, Options{}, options);

@@ -57,6 +57,7 @@ struct Options {
   double epsilon = 1e-3;
   double dropout = 0;
   AttentionScope attention = AttentionScope::global;
+  int64_t nearest = 0;  // nodes that one attends to; 0: all
   ScalarsAs scalars_as = ScalarsAs::auxiliary;
   double point_regulariser = 0;
 };
@@ -77,7 +78,7 @@ HeadChannels head_channels(const Options& options);
 Options options_of_block(const Options& options, bool across);
 
 /// ConfigError: width, scalars, heads, blocks or hidden_factor beside a size, an odd number of heads with
-/// hierarchical attention, that with `axial`, a channel that is inserted again twice.
+/// hierarchical attention, that with `axial`, `nearest` with either, a channel that is inserted again twice.
 void check(const Options& options);
 
 /// ConfigError for an option that nothing reads as the others stand (config/unused_options.h). `interface`: the model's, null

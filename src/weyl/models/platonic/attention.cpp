@@ -8,9 +8,11 @@
 #include <cmath>
 
 #include "weyl/core/check.h"
+#include "weyl/models/features.h"
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/attention/attention.h"
 #include "weyl/ops/attention/linear_attention.h"
+#include "weyl/ops/attention/local_attention.h"
 #include "weyl/ops/attention/rotary_attention.h"
 #include "weyl/ops/autograd/full_precision.h"
 #include "weyl/ops/frames/frames.h"
@@ -34,6 +36,11 @@ FrameAttention::FrameAttention(const Options& options, GroupTablesPtr tables)
   require<ConfigError>(options.rope || !options.rope_on_values, "model.platonic.rope_on_values: needs rope");
   require<ConfigError>(options.scores == Scores::equivariant || options.attention == AttentionLaw::softmax,
                        "model.platonic.scores: invariant scores are defined for softmax attention alone");
+  require<ConfigError>(
+      options.nearest == 0 || (options.attention == AttentionLaw::softmax && options.attention_dropout == 0),
+      "model.platonic.nearest: must be 0 with ",
+      options.attention == AttentionLaw::linear ? "attention = \"linear\"" : "attention_dropout", ", got ",
+      options.nearest);
   const auto projection = [&](const char* name) {
     return child(name, std::make_shared<GroupLinear>(tables_, options.width, options.width, options.linear));
   };
@@ -67,23 +74,26 @@ Tensor FrameAttention::mix(const Tensor& q, const Tensor& k, const Tensor& v, co
   }
   const double scale = 1 / std::sqrt(static_cast<double>(head_width_));
   const Segments& graphs = input.graphs;
+  const auto all_or_near = [&](const Tensor& q, const Tensor& k, const Tensor& v) {
+    return input.nearest ? local_attention(q, k, v, *input.nearest, scale)
+                         : ragged_attention(q, k, v, graphs, scale);
+  };
   if (options_.scores == Scores::equivariant) {
     return drops_weights() ? ragged_attention_with_dropout(q, k, v, graphs, scale, options_.attention_dropout)
-                           : ragged_attention(q, k, v, graphs, scale);
+                           : all_or_near(q, k, v);
   }
   // One pattern for all frames: a head's row is of parts, one a frame, that stay where they are. Dropout, a torch
-  // expression, wants them side by side.
+  // expression, and attention to the nearest want them side by side.
   const int64_t n = q.size(0), heads = options_.heads / order_;
   const auto in_frames = [&](const Tensor& t) { return t.view({n, order_, heads, head_width_}); };
-  if (!drops_weights()) {
+  if (!drops_weights() && !input.nearest) {
     return ragged_attention(in_frames(q), in_frames(k), in_frames(v), graphs, scale).reshape(v.sizes());
   }
   const auto merged = [&](const Tensor& t) { return in_frames(t).transpose(1, 2).flatten(2); };
-  return ragged_attention_with_dropout(merged(q), merged(k), merged(v), graphs, scale,
-                                       options_.attention_dropout)
-      .view({n, heads, order_, head_width_})
-      .transpose(1, 2)
-      .reshape(v.sizes());
+  const Tensor y = input.nearest ? local_attention(merged(q), merged(k), merged(v), *input.nearest, scale)
+                                 : ragged_attention_with_dropout(merged(q), merged(k), merged(v), graphs,
+                                                                 scale, options_.attention_dropout);
+  return y.view({n, heads, order_, head_width_}).transpose(1, 2).reshape(v.sizes());
 }
 
 Tensor FrameAttention::operator()(const Tensor& x, const FrameInput& input) const {
@@ -162,7 +172,7 @@ Tensor FrameAttention::joint(const std::vector<Tensor>& x) const {
 
 bool FrameAttention::has_fused() const {
   return options_.scores == Scores::equivariant && options_.values == FrameValues::equivariant &&
-         !options_.qk_norm && !drops_weights();
+         !options_.qk_norm && options_.nearest == 0 && !drops_weights();
 }
 
 Tensor FrameAttention::mixed_by_one_op(const std::vector<Tensor>& x, const FrameInput& input) const {
@@ -183,7 +193,8 @@ Tensor FrameAttention::mixed_by_one_op(const std::vector<Tensor>& x, const Frame
 Work FrameAttention::work(double graph_nodes, LinearForm form) const {
   const double width = static_cast<double>(options_.width);
   const bool linear = options_.attention == AttentionLaw::linear;
-  const double terms = width * (linear ? static_cast<double>(head_width_) : graph_nodes);
+  const double terms =
+      width * (linear ? static_cast<double>(head_width_) : nodes_seen(graph_nodes, options_.nearest));
   const bool keys_learn = k_ || options_.rope->learned;  // else constants turned by constants
   Work work = Work::product(terms, keys_learn ? 2 : 1) + Work::product(terms);
   for (const auto& map : {q_, v_, k_, out_}) {

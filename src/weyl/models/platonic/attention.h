@@ -1,11 +1,14 @@
 #pragma once
 
+#include <optional>
+
 #include "weyl/core/segments.h"
 #include "weyl/models/platonic/group_linear.h"
 #include "weyl/models/platonic/options.h"
 #include "weyl/models/platonic/position_encoding.h"
 #include "weyl/models/work.h"
 #include "weyl/nn/norms.h"
+#include "weyl/ops/edges/nearest.h"
 
 namespace weyl::platonic {
 
@@ -14,6 +17,7 @@ struct FrameInput {
   Tensor positions;  // (N, D)
   const Segments& graphs;
   double typical_nodes;
+  std::optional<NearestNodes> nearest{};  // whom nodes attend to, where that is not their whole graph
 };
 
 /// Attention in every frame at once (paper, eqs. 5 to 7 and 11): queries, keys and values are functions on
@@ -21,7 +25,8 @@ struct FrameInput {
 /// positions. Children in the authors' order: q_proj, v_proj, [k_proj], [rope_emb], out_proj; then ours: [q_norm],
 /// [k_norm]. Without learned keys the key is constant before its rotation (remark 1); `linear` replaces the softmax
 /// (eq. 9); `scores = invariant` sums the scores over the frames first (eq. 12); `values = invariant` gives all frames
-/// the mean of their values (end of section 4.2), before these are rotated.
+/// the mean of their values (end of section 4.2), before these are rotated; `nearest` lets softmax attention see no more than the
+/// nearest nodes.
 class FrameAttention : public Module {
  public:
   FrameAttention(const Options& options, GroupTablesPtr tables);

@@ -37,6 +37,7 @@ void fields(Fields& f, Options& o) {
   f("norm", o.norm, "norm over the channels of one frame");
   f("norm_place", o.norm_place, "norms before each part of a block, or after each residual sum");
   f("attention", o.attention, "softmax (quadratic in nodes), or linear: a dynamic convolution");
+  nearest_field(f, o.nearest);
   f("scores", o.scores, "attention pattern of each frame by itself, or one for all frames (softmax only)");
   f("values", o.values, "attention mixes the values of each frame, or their mean over the frames");
   f("linear_norm", o.linear_norm,
@@ -116,6 +117,7 @@ void require_effects(const Options& o, const Interface* interface) {
       block("norm"),
       block("norm_place"),
       block("attention"),
+      block("nearest"),
       block("scores"),
       block("values"),
       block("use_key"),

@@ -113,6 +113,7 @@ struct Options {
   FrameNorm norm = FrameNorm::layer;
   NormPlace norm_place = NormPlace::before;
   AttentionLaw attention = AttentionLaw::softmax;
+  int64_t nearest = 0;  // nodes that one attends to; 0: all
   Scores scores = Scores::equivariant;
   FrameValues values = FrameValues::equivariant;
   LinearNorm linear_norm = LinearNorm::typical;

@@ -107,9 +107,8 @@ Tensor Platonic::recomputed(const std::shared_ptr<FrameBlock>& block, const Tens
   for (const Parameter& parameter : block->parameters()) {
     weights.push_back(parameter.tensor);
   }
-  const auto again = [block, graphs = input.graphs, nodes = input.typical_nodes](const Tensors& of) {
-    return (*block)(of[0], {of[1], graphs, nodes});
-  };
+  const auto again = [block, graphs = input.graphs, nodes = input.typical_nodes, nearest = input.nearest](
+                         const Tensors& of) { return (*block)(of[0], {of[1], graphs, nodes, nearest}); };
   return weyl::recomputed(again, {x, input.positions}, weights);
 }
 
@@ -136,7 +135,8 @@ Named Platonic::forward(const Points& points) {
     scalars = at::ones({points.nodes(), 1}, points.positions.options());
   }
   const FrameInput input{options.centre ? centred(points.positions, points.graphs) : points.positions,
-                         points.graphs, interface.typical_nodes};
+                         points.graphs, interface.typical_nodes,
+                         nearest_of(points, options.nearest, "model.platonic")};
   if (options.position_vector == PositionVector::on) {
     const Tensor position = input.positions.unsqueeze(1);
     vectors = vectors.defined() ? at::cat({vectors, position}, 1) : position;
@@ -195,6 +195,10 @@ double Platonic::rows_of_token(const Readout& readout) const {
   const ReadoutPlan::Rows rows = readout.plan().rows;
   const bool pooled = rows == ReadoutPlan::Rows::graph || rows == ReadoutPlan::Rows::object;
   return pooled ? 1 / interface.typical_nodes : 1;
+}
+
+std::vector<std::string> Platonic::warnings(std::string_view differentiated_by) const {
+  return warnings_of_nearest(options.nearest, "model.platonic", differentiated_by);
 }
 
 Work Platonic::work_by(LinearForm form) const {

@@ -27,6 +27,7 @@ class Platonic : public PointsModel {
   Platonic(const Options& given, const Interface& interface);
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;
+  std::vector<std::string> warnings(std::string_view differentiated_by) const override;
   Work work() const override { return work_by(options.linear); }
   Work dense_work() const override { return work_by(LinearForm::dense); }
   ForeignWeights translated(const NamedTensors& state_dict, const ForeignRecord& record) const override;

@@ -64,6 +64,7 @@ void fields(Fields& f, Options& o) {
   f("attention", o.attention,
     "what heads attend to: the whole graph (global), or (hierarchical) the first half of them inside a "
     "node's own object, the others the whole graph; the input then has objects");
+  nearest_field(f, o.nearest);
   unless_sized("hidden_factor", o.hidden_factor, "hidden width of the feed-forward part, in widths", {1, 64});
   f("activation", o.activation, "nonlinearity of the feed-forward part");
   f("fourier", o.fourier, "random Fourier features of all coordinates together, in place of the coordinates");
@@ -107,11 +108,15 @@ void check(const Options& o) {
                        o.size.value_or(0));
   require<ConfigError>(
       halves, "model.transformer.heads: must be even with attention = \"hierarchical\", got ", o.heads);
+  require<ConfigError>(o.nearest == 0 || o.attention == AttentionScope::global,
+                       "model.transformer.nearest: must be 0 with attention = \"hierarchical\", got ",
+                       o.nearest);
 }
 
 void require_effects(const Options& o, const Interface* interface) {
   check(o);
-  const Conditional options[] = {{"pooling", pools_nodes(interface), without_pooling},
+  const Conditional options[] = {{"nearest", o.blocks > 0, "with blocks = 0"},
+                                 {"pooling", pools_nodes(interface), without_pooling},
                                  {"rotary", o.blocks > 0, "with blocks = 0"}};
   refuse_unused("model.transformer", o, Options{}, options);
 }

@@ -32,6 +32,7 @@ struct Options {
   std::optional<double> rotary;
   bool multi_query = false;
   AttentionScope attention = AttentionScope::global;
+  int64_t nearest = 0;  // nodes that one attends to; 0: all
   int64_t hidden_factor = 2;
   Activation activation = Activation::gelu;
   std::optional<FourierOptions> fourier;
@@ -51,7 +52,7 @@ Options options_of_size(double n);
 int64_t head_width_of(const Options& options);
 
 /// ConfigError: a size that is no multiple of 1/2; width, heads, blocks, head_width or hidden_factor beside it, or a
-/// multi_query that contradicts it; heads that do not divide the width, an odd number of them with hierarchical attention;
+/// multi_query that contradicts it; heads that do not divide the width, an odd number of them or `nearest` with hierarchical attention;
 /// an odd head_width with rotary.
 void check(const Options& options);
 

@@ -12,13 +12,17 @@
 #include "weyl/nn/dropout.h"
 #include "weyl/nn/norms.h"
 #include "weyl/ops/attention/attention.h"
+#include "weyl/ops/attention/local_attention.h"
 #include "weyl/ops/autograd/differentiable.h"
 #include "weyl/ops/autograd/full_precision.h"
 
 namespace weyl::transformer {
 
 SelfAttention::SelfAttention(const Options& options)
-    : scope_(options.attention), heads_(options.heads), head_width_(head_width_of(options)) {
+    : scope_(options.attention),
+      nearest_(options.nearest),
+      heads_(options.heads),
+      head_width_(head_width_of(options)) {
   const int64_t width = options.width, inner = heads_ * head_width_;
   const auto linear = [&](const char* name, int64_t in, int64_t out) {
     return child(name, std::make_shared<Linear>(in, out));
@@ -46,7 +50,7 @@ Tensor SelfAttention::heads_first(const Derived& kept, const Tensor& rows) const
 }
 
 Tensor SelfAttention::mix(const Tensor& x, const Nodes& nodes) const {
-  const auto& [graphs, objects, angles] = nodes;
+  const auto& [graphs, objects, angles, nearest] = nodes;
   const int64_t n = x.size(0);
   const double scale = 1 / std::sqrt(static_cast<double>(head_width_));
   const Linear& joint = q_ ? *q_ : *qkv_;
@@ -67,6 +71,9 @@ Tensor SelfAttention::mix(const Tensor& x, const Nodes& nodes) const {
     q = turned_by_order(q, 2, angles);
     k = turned_by_order(k, 2, angles);
   }
+  if (nearest) {
+    return local_attention(q, k, v, *nearest, scale).reshape({n, heads_ * head_width_});
+  }
   const Tensor y = scope_ == AttentionScope::hierarchical
                        ? hierarchical_attention(q, k, v, graphs, objects, scale)
                        : ragged_attention(q, k, v, graphs, scale);
@@ -86,7 +93,8 @@ Work SelfAttention::work(double graph_nodes, double object_nodes) const {
   for (const auto& linear : {q_, k_, v_, qkv_}) {
     weights += linear ? static_cast<double>(linear->weight().numel()) : 0;
   }
-  const double seen = scope_ == AttentionScope::hierarchical ? (graph_nodes + object_nodes) / 2 : graph_nodes;
+  const double seen = scope_ == AttentionScope::hierarchical ? (graph_nodes + object_nodes) / 2
+                                                             : nodes_seen(graph_nodes, nearest_);
   return Work::product(weights + 2 * seen * static_cast<double>(heads_ * head_width_));
 }
 
@@ -175,7 +183,7 @@ Named Transformer::forward(const Points& points) {
   }
   // The residual stream keeps the weights' precision under autocast.
   Tensor x = (*in_)(scalars.defined() ? at::cat({scalars, coordinates}, 1) : coordinates).to(dtype);
-  Nodes nodes{points.graphs, points.objects, {}};
+  Nodes nodes{points.graphs, points.objects, {}, nearest_of(points, options.nearest, "model.transformer")};
   if (options.rotary) {
     nodes.angles = order_angles(numbers_in(points.graphs), head_width_of(options), *options.rotary, dtype);
   }
@@ -204,6 +212,10 @@ Symmetry Transformer::symmetry() const {
     symmetry.exact.push_back({Claim::Of::permutations, "permutations", nullptr});
   }
   return symmetry;
+}
+
+std::vector<std::string> Transformer::warnings(std::string_view differentiated_by) const {
+  return warnings_of_nearest(options.nearest, "model.transformer", differentiated_by);
 }
 
 ForeignWeights Transformer::translated(const NamedTensors& state_dict,

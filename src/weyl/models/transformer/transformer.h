@@ -18,10 +18,11 @@ namespace weyl::transformer {
 struct Nodes {
   const Segments& graphs;
   const Segments& objects;
-  OrderAngles angles;  // of a node's number in its graph
+  OrderAngles angles;                   // of a node's number in its graph
+  std::optional<NearestNodes> nearest;  // whom nodes attend to, where that is not their whole graph
 };
 
-/// Self-attention inside each graph, multi-head or multi-query, scale 1/sqrt(head_width); hierarchical, half of the heads
+/// Self-attention inside each graph, or of the `nearest` nodes, multi-head or multi-query, scale 1/sqrt(head_width); hierarchical, half of the heads
 /// inside objects. The last axis of the query projection (and of `linear`) is laid out (head_width, heads), heads
 /// fastest, as the authors have it; the output projection reads (heads, head_width). The rows of the matrices are put
 /// into the second order before the product, which costs a matrix and not its results: queries, keys and values are
@@ -47,7 +48,7 @@ class SelfAttention : public Module {
   Tensor mix(const Tensor& x, const Nodes& nodes) const;  // (N, heads head_width)
 
   AttentionScope scope_;
-  int64_t heads_, head_width_;
+  int64_t nearest_, heads_, head_width_;
   std::shared_ptr<Linear> q_, k_, v_, qkv_, out_;
   Derived weight_, bias_;  // of the query or joint projection, heads first
 };
@@ -87,6 +88,7 @@ class Transformer : public PointsModel {
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;
   Work work() const override;
+  std::vector<std::string> warnings(std::string_view differentiated_by) const override;
   bool looks_inside_objects() const override { return options.attention == AttentionScope::hierarchical; }
   /// The names of the public baseline are ours; the frequencies of its rotary encoding are left out.
   ForeignWeights translated(const NamedTensors& state_dict, const ForeignRecord& record) const override;
