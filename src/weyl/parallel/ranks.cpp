@@ -1,12 +1,14 @@
 #include "weyl/parallel/ranks.h"
 
 #include <ATen/ops/empty.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
 
 #include <c10/util/Logging.h>
 #include <algorithm>
 #include <csignal>
+#include <set>
 #include <thread>
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
@@ -15,6 +17,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/text_number.h"
+#include "weyl/parallel/cards.h"
 
 namespace weyl {
 namespace {
@@ -88,6 +91,11 @@ auto device_of(const RankPlace& place, const Meeting& meeting) {
 struct Ranks::Group {
   c10::intrusive_ptr<c10d::Store> store;
   c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo;
+  c10::intrusive_ptr<c10d::Backend> nccl;
+
+  c10d::Backend& of(const Tensor& x) const {
+    return x.is_cuda() && nccl ? *nccl : static_cast<c10d::Backend&>(*gloo);
+  }
 };
 
 struct Ranks::Sum::Work {
@@ -108,7 +116,7 @@ void Ranks::Sum::wait() {
 }
 
 Ranks::Ranks(const RankPlace& place, const Meeting& meeting)
-    : place_(place), group_(std::make_unique<Group>()) {
+    : place_(place), timeout_(meeting.timeout), group_(std::make_unique<Group>()) {
   require(place.size >= 1 && place.rank >= 0 && place.rank < place.size, "ranks: rank must be from 0 to ",
           place.size - 1, ", got ", place.rank);
   std::signal(SIGPIPE, SIG_IGN);  // a rank that has ended is an error here and no end
@@ -123,16 +131,39 @@ Ranks::Ranks(const RankPlace& place, const Meeting& meeting)
   });
 }
 
-Ranks::~Ranks() = default;
+Ranks::~Ranks() {
+  try {
+    if (group_->nccl) {
+      group_->nccl->shutdown();  // together with the others, whose sums may still need this card
+    }
+  } catch (const std::exception&) {  // one has ended before
+  }
+}
+
+void Ranks::use_card(at::Device card) {
+  const std::string own = card_name(card);
+  const std::vector<std::string> cards = gather(own);
+  if (own.empty() || std::set(cards.begin(), cards.end()).size() < cards.size()) {
+    return;
+  }
+  told(place_, "the start of NCCL", [&] {
+    group_->nccl = start_nccl(group_->store, place_.rank, place_.size, timeout_);
+    sum(at::ones({1}, at::TensorOptions(card)));  // which makes the connections
+  });
+}
+
+bool Ranks::has_nccl() const {
+  return group_->nccl != nullptr;
+}
 
 Ranks::Sum Ranks::start_sum(const Tensor& x) {
-  require(x.is_cpu() && x.is_contiguous(), "ranks: a sum must be of a contiguous tensor on the CPU");
+  require(x.is_contiguous(), "ranks: a sum must be of a contiguous tensor");
   Sum sum;
   sum.work_ = std::make_unique<Sum::Work>();
   sum.work_->place = place_;
   sum.work_->work = told(place_, "a sum", [&] {
     std::vector<Tensor> tensors{x.detach()};
-    return group_->gloo->allreduce(tensors);
+    return group_->of(x).allreduce(tensors);
   });
   return sum;
 }
@@ -142,12 +173,12 @@ void Ranks::sum(const Tensor& x) {
 }
 
 void Ranks::broadcast(const Tensor& x, int from) {
-  require(x.is_cpu() && x.is_contiguous(), "ranks: a broadcast must be of a contiguous tensor on the CPU");
+  require(x.is_contiguous(), "ranks: a broadcast must be of a contiguous tensor");
   told(place_, "a broadcast", [&] {
     std::vector<Tensor> tensors{x.detach()};
     c10d::BroadcastOptions options;
     options.rootRank = from;
-    group_->gloo->broadcast(tensors, options)->wait();
+    group_->of(x).broadcast(tensors, options)->wait();
   });
 }
 
@@ -219,7 +250,12 @@ int Ranks::failure_of_another(int otherwise) noexcept {
 void Ranks::leave(bool disconnects) noexcept {
   try {
     if (disconnects) {  // which waits for sums that are under way
-      std::thread([gloo = std::move(group_->gloo)]() mutable { gloo.reset(); }).detach();
+      std::thread([gloo = std::move(group_->gloo), nccl = std::move(group_->nccl)]() mutable {
+        if (nccl) {
+          nccl->abort();
+        }
+        gloo.reset();
+      }).detach();
     }
     group_->store->setTimeout(kLastWords);
     group_->store->add(kLeft, 1);
