@@ -110,6 +110,7 @@ void expect_batch_moments(const std::shared_ptr<Ranks>& ranks, at::Device device
 std::vector<int> run_on(int count, const std::function<at::Device(int rank)>& device_of, bool by_nccl) {
   const Folder folder;
   return run_ranks(count, folder / "meet", [&](const std::shared_ptr<Ranks>& ranks) {
+    ranks->barrier();  // one may end where it is asked for its device
     const at::Device device = device_of(ranks->rank());
     if (device.is_cuda()) {
       ranks->use_card(device);

@@ -20,8 +20,12 @@ std::string card_name(at::Device card) {
 }
 
 c10::intrusive_ptr<c10d::Backend> start_nccl(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
+                                             const std::string& interface,
                                              std::chrono::milliseconds timeout) {
   setenv("NCCL_ALGO", "^NVLS,NVLSTree", /*overwrite=*/0);
+  if (!interface.empty()) {
+    setenv("NCCL_SOCKET_IFNAME", ("=" + interface).c_str(), 0);  // of this name, not those that begin so
+  }
   // What goes wrong is thrown by the call that waits; no thread of c10d's ends the process, or looks for the others.
   setenv("TORCH_NCCL_BLOCKING_WAIT", "1", 1);
   setenv("TORCH_NCCL_RETHROW_CUDA_ERRORS", "0", 1);
@@ -39,7 +43,7 @@ std::string card_name(at::Device) {
 }
 
 c10::intrusive_ptr<c10d::Backend> start_nccl(const c10::intrusive_ptr<c10d::Store>&, int, int,
-                                             std::chrono::milliseconds) {
+                                             const std::string&, std::chrono::milliseconds) {
   throw Error("NCCL: this build must have it, but has none");
 }
 

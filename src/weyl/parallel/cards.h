@@ -14,8 +14,9 @@ namespace weyl {
 std::string card_name(at::Device card);
 
 /// NCCL between `size` ranks, each of which has a card of its own. From then on NCCL_ALGO, unless it is set, forbids sums within
-/// switches, which have other bits each time. As with Gloo, a wait returns when the sum is there or throws after `timeout`.
+/// switches, which have other bits each time. `interface` of the network, where NCCL_SOCKET_IFNAME names none; empty: NCCL's own
+/// choice. As with Gloo, a wait returns when the sum is there or throws after `timeout`.
 c10::intrusive_ptr<c10d::Backend> start_nccl(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
-                                             std::chrono::milliseconds timeout);
+                                             const std::string& interface, std::chrono::milliseconds timeout);
 
 }  // namespace weyl

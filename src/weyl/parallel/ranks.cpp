@@ -78,12 +78,16 @@ std::string bytes_of(const Tensor& tensor) {
           static_cast<size_t>(tensor.numel())};
 }
 
+bool is_one_host(const RankPlace& place) {
+  return place.local_size == place.size;
+}
+
 auto device_of(const RankPlace& place, const Meeting& meeting) {
   if (!meeting.interface.empty()) {
     return c10d::ProcessGroupGloo::createDeviceForInterface(meeting.interface);
   }
-  return place.local_size == place.size ? c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")
-                                        : c10d::ProcessGroupGloo::createDefaultDevice();
+  return is_one_host(place) ? c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")
+                            : c10d::ProcessGroupGloo::createDefaultDevice();
 }
 
 }  // namespace
@@ -116,7 +120,7 @@ void Ranks::Sum::wait() {
 }
 
 Ranks::Ranks(const RankPlace& place, const Meeting& meeting)
-    : place_(place), timeout_(meeting.timeout), group_(std::make_unique<Group>()) {
+    : place_(place), meeting_(meeting), group_(std::make_unique<Group>()) {
   require(place.size >= 1 && place.rank >= 0 && place.rank < place.size, "ranks: rank must be from 0 to ",
           place.size - 1, ", got ", place.rank);
   std::signal(SIGPIPE, SIG_IGN);  // a rank that has ended is an error here and no end
@@ -146,8 +150,10 @@ void Ranks::use_card(at::Device card) {
   if (own.empty() || std::set(cards.begin(), cards.end()).size() < cards.size()) {
     return;
   }
+  const std::string interface =
+      meeting_.interface.empty() && is_one_host(place_) ? "lo" : meeting_.interface;  // as Gloo's
   told(place_, "the start of NCCL", [&] {
-    group_->nccl = start_nccl(group_->store, place_.rank, place_.size, timeout_);
+    group_->nccl = start_nccl(group_->store, place_.rank, place_.size, interface, meeting_.timeout);
     sum(at::ones({1}, at::TensorOptions(card)));  // which makes the connections
   });
 }

@@ -105,7 +105,7 @@ class Ranks {
   struct Group;
   std::vector<int64_t> all_sizes(size_t own);
   RankPlace place_;
-  std::chrono::milliseconds timeout_;
+  Meeting meeting_;
   std::unique_ptr<Group> group_;
 };
 
