@@ -12,7 +12,8 @@ macro(weyl_find_torch)
     if(NOT TARGET torch)
       add_library(torch INTERFACE IMPORTED)
       set_target_properties(torch PROPERTIES INTERFACE_INCLUDE_DIRECTORIES
-        "${WEYL_TORCH}/include;${WEYL_TORCH}/include/torch/csrc/api/include")
+        "${WEYL_TORCH}/include;${WEYL_TORCH}/include/torch/csrc/api/include"
+        INTERFACE_COMPILE_DEFINITIONS "USE_DISTRIBUTED;USE_C10D_GLOO")  # as that package says
       # Linked though no symbol asks for it: the CUDA half registers itself when it is loaded.
       # Behind the compiler's own library: libtorch.so of a CUDA wheel exports std::filesystem of another one, unfinished,
       # and remove_all of that is a call of nothing.

@@ -219,6 +219,11 @@ TEST(RanksProgram, OneLineForWhatIsWrong) {
   EXPECT_EQ(wrong.code, 2);
   EXPECT_EQ(lines(wrong.err), 1) << wrong.err;
   EXPECT_FALSE(std::filesystem::exists(place() + "/wrong"));
+  wrong = weyl_program(training("--ranks 3 --device cuda:99 --out wrong"), place());  // on no machine
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_EQ(lines(wrong.err), 1) << wrong.err;
+  EXPECT_NE(wrong.err.find("--device cuda:99"), std::string::npos) << wrong.err;
+  EXPECT_FALSE(std::filesystem::exists(place() + "/wrong"));
   wrong = shell("PMI_RANK=0 PMI_SIZE=2 '" WEYL_BINARY_DIR "/bin/weyl' " + training("--out wrong"), place());
   EXPECT_EQ(wrong.code, 2);
   EXPECT_NE(wrong.err.find("MASTER_ADDR"), std::string::npos) << wrong.err;

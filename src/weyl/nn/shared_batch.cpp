@@ -51,7 +51,7 @@ BatchMoments moments_of_shared_batch(const Tensor& x) {
   const Tensor sum = off.sum(1, false, at::kDouble), square = off.square().sum(1, false, at::kDouble);
   const auto count = static_cast<double>(n);
   const Tensor all = over_the_batch(at::cat(
-      {at::full({1}, count, at::kDouble), sum + count * m, square + 2 * m * sum + count * m.square()}));
+      {at::full({1}, count, m.options()), sum + count * m, square + 2 * m * sum + count * m.square()}));
   BatchMoments moments{.count = all.detach()[0].item<double>()};
   if (moments.count > 0) {
     moments.mean = all.slice(0, 1, 1 + C) / moments.count;

@@ -2,6 +2,7 @@
 
 #include <ATen/ops/from_blob.h>
 #include <ATen/ops/full.h>
+#include <ATen/ops/ones.h>
 #include <ATen/ops/zeros.h>
 
 #include <c10/util/Logging.h>
@@ -9,6 +10,7 @@
 #include <unistd.h>
 #include <algorithm>
 #include <csignal>
+#include <set>
 #include <thread>
 #include <torch/csrc/distributed/c10d/FileStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
@@ -17,6 +19,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/text_number.h"
+#include "weyl/parallel/cards.h"
 
 namespace weyl {
 namespace {
@@ -91,12 +94,16 @@ std::string own_cores() {
   return cores;
 }
 
+bool is_one_host(const RankPlace& place) {
+  return place.local_size == place.size;
+}
+
 auto device_of(const RankPlace& place, const Meeting& meeting) {
   if (!meeting.interface.empty()) {
     return c10d::ProcessGroupGloo::createDeviceForInterface(meeting.interface);
   }
-  return place.local_size == place.size ? c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")
-                                        : c10d::ProcessGroupGloo::createDefaultDevice();
+  return is_one_host(place) ? c10d::ProcessGroupGloo::createDeviceForHostname("127.0.0.1")
+                            : c10d::ProcessGroupGloo::createDefaultDevice();
 }
 
 }  // namespace
@@ -104,6 +111,11 @@ auto device_of(const RankPlace& place, const Meeting& meeting) {
 struct Ranks::Group {
   c10::intrusive_ptr<c10d::Store> store;
   c10::intrusive_ptr<c10d::ProcessGroupGloo> gloo;
+  c10::intrusive_ptr<c10d::Backend> nccl;
+
+  c10d::Backend& of(const Tensor& x) const {
+    return x.is_cuda() && nccl ? *nccl : static_cast<c10d::Backend&>(*gloo);
+  }
 };
 
 struct Ranks::Sum::Work {
@@ -124,7 +136,7 @@ void Ranks::Sum::wait() {
 }
 
 Ranks::Ranks(const RankPlace& place, const Meeting& meeting)
-    : place_(place), group_(std::make_unique<Group>()) {
+    : place_(place), meeting_(meeting), group_(std::make_unique<Group>()) {
   require(place.size >= 1 && place.rank >= 0 && place.rank < place.size, "ranks: rank must be from 0 to ",
           place.size - 1, ", got ", place.rank);
   std::signal(SIGPIPE, SIG_IGN);  // a rank that has ended is an error here and no end
@@ -145,16 +157,41 @@ Ranks::Ranks(const RankPlace& place, const Meeting& meeting)
   }
 }
 
-Ranks::~Ranks() = default;
+Ranks::~Ranks() {
+  try {
+    if (group_->nccl) {
+      group_->nccl->shutdown();  // together with the others, whose sums may still need this card
+    }
+  } catch (const std::exception&) {  // one has ended before
+  }
+}
+
+void Ranks::use_card(at::Device card) {
+  const std::string own = card_name(card);
+  const std::vector<std::string> cards = gather(own);
+  if (own.empty() || std::set(cards.begin(), cards.end()).size() < cards.size()) {
+    return;
+  }
+  const std::string interface =
+      meeting_.interface.empty() && is_one_host(place_) ? "lo" : meeting_.interface;  // as Gloo's
+  told(place_, "the start of NCCL", [&] {
+    group_->nccl = start_nccl(group_->store, place_.rank, place_.size, interface, meeting_.timeout);
+    sum(at::ones({1}, at::TensorOptions(card)));  // which makes the connections
+  });
+}
+
+bool Ranks::has_nccl() const {
+  return group_->nccl != nullptr;
+}
 
 Ranks::Sum Ranks::start_sum(const Tensor& x) {
-  require(x.is_cpu() && x.is_contiguous(), "ranks: a sum must be of a contiguous tensor on the CPU");
+  require(x.is_contiguous(), "ranks: a sum must be of a contiguous tensor");
   Sum sum;
   sum.work_ = std::make_unique<Sum::Work>();
   sum.work_->place = place_;
   sum.work_->work = told(place_, "a sum", [&] {
     std::vector<Tensor> tensors{x.detach()};
-    return group_->gloo->allreduce(tensors);
+    return group_->of(x).allreduce(tensors);
   });
   return sum;
 }
@@ -164,12 +201,12 @@ void Ranks::sum(const Tensor& x) {
 }
 
 void Ranks::broadcast(const Tensor& x, int from) {
-  require(x.is_cpu() && x.is_contiguous(), "ranks: a broadcast must be of a contiguous tensor on the CPU");
+  require(x.is_contiguous(), "ranks: a broadcast must be of a contiguous tensor");
   told(place_, "a broadcast", [&] {
     std::vector<Tensor> tensors{x.detach()};
     c10d::BroadcastOptions options;
     options.rootRank = from;
-    group_->gloo->broadcast(tensors, options)->wait();
+    group_->of(x).broadcast(tensors, options)->wait();
   });
 }
 
@@ -272,7 +309,12 @@ void Ranks::leave(std::chrono::milliseconds waits) noexcept {
   const auto left = [&](int64_t more) { return group_->store->add(kLeft, more); };
   try {
     // Which waits for sums that are under way.
-    std::thread([gloo = std::move(group_->gloo)]() mutable { gloo.reset(); }).detach();
+    std::thread([gloo = std::move(group_->gloo), nccl = std::move(group_->nccl)]() mutable {
+      if (nccl) {
+        nccl->abort();
+      }
+      gloo.reset();
+    }).detach();
     group_->store->setTimeout(kLastWords);
     left(1);
     const auto end = std::chrono::steady_clock::now() + waits;

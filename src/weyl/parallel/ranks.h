@@ -42,8 +42,8 @@ struct Meeting {
   std::chrono::milliseconds timeout{60'000};  // for which one waits for another, to come or to answer
 };
 
-/// Several processes that work together, over Gloo of LibTorch's c10d: float32, float64 and int64 tensors on the CPU. All
-/// ranks must make the same calls in the same order. The result of `sum` has the same bits on all ranks, and each time for
+/// Several processes that work together, over Gloo of LibTorch's c10d: float32, float64 and int64 tensors on the CPU, and on
+/// cards (`use_card`). All ranks must make the same calls in the same order. The result of `sum` has the same bits on all ranks, and each time for
 /// as many ranks and tensors of the same size; with other borders between tensors it has others from three ranks on, where
 /// a ring adds each element in an order that depends on its place. Every call may throw a RankError.
 class Ranks {
@@ -61,6 +61,12 @@ class Ranks {
   const std::vector<std::string>& hosts() const { return hosts_; }
   /// How many ranks may use the cores that this one may: those of its host that are bound to no others.
   int64_t sharing_cores() const { return sharing_cores_; }
+
+  /// To be called once, by all ranks with the CUDA device of each, before tensors on it are summed or broadcast. That is done by
+  /// NCCL where each rank has a device of its own and this build has NCCL, else by Gloo through the host's memory.
+  void use_card(at::Device card);
+  /// Whether NCCL does it.
+  bool has_nccl() const;
 
   /// A sum that is under way.
   class Sum {
@@ -112,6 +118,7 @@ class Ranks {
   struct Group;
   std::vector<int64_t> all_sizes(size_t own);
   RankPlace place_;
+  Meeting meeting_;
   std::unique_ptr<Group> group_;
   std::vector<std::string> hosts_;
   int64_t sharing_cores_ = 1;

@@ -306,7 +306,7 @@ namespace {
 
 /// The sums of gradients alone.
 int bench_ranks(const BenchCommand& command, Ranks& ranks) {
-  const std::vector<SumTime> times = time_sums(ranks, command.repeats);
+  const std::vector<SumTime> times = time_sums(ranks, device_of(command.machine), command.repeats);
   if (ranks.rank() > 0) {
     return exit_done;
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "weyl/core/check.h"
+#include "weyl/parallel/place.h"
 #include "weyl/tasks/task.h"
 #include "weyl/train/loop/compute_settings.h"
 
@@ -17,13 +18,16 @@ std::optional<at::ScalarType> dtype_of(const std::optional<std::string>& name) {
 }
 
 at::Device device_of(const Machine& machine) {
-  const at::Device device(machine.device);
+  at::Device device(machine.device);
   if (device.is_cuda()) {
     require<ConfigError>(at::hasCUDA(), "--device ", machine.device,
                          ": must be a device of this machine, but LibTorch finds no CUDA");
     const c10::DeviceIndex count = at::detail::getCUDAHooks().deviceCount();
     require<ConfigError>(!device.has_index() || device.index() < count, "--device ", machine.device,
                          ": must be one of the ", std::to_string(count), " CUDA devices of this machine");
+    if (const auto place = rank_place(); place && !device.has_index()) {
+      device.set_index(static_cast<c10::DeviceIndex>(place->local_rank % count));
+    }
     use_tf32(false);
   }
   return device;

@@ -13,8 +13,9 @@ namespace weyl {
 /// "float64" -> at::kDouble; nothing for nothing.
 std::optional<at::ScalarType> dtype_of(const std::optional<std::string>& name);
 
-/// The device that a command names; ConfigError when this build or machine has no such one. From then on products of
-/// float32 are of float32 there, not of TF32, but for steps of a training that asks for it (train.tf32).
+/// The device that a command names; ConfigError when this build or machine has no such one. Ranks of a host take its CUDA devices
+/// by turns, unless the command names one by its number. From then on products of float32 are of float32 there, not of TF32, but
+/// for steps of a training that asks for it (train.tf32).
 at::Device device_of(const Machine& machine);
 
 /// Where a command computes.

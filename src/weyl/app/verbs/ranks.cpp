@@ -1,6 +1,7 @@
 #include "weyl/app/verbs/ranks.h"
 
 #include <ATen/Parallel.h>
+#include <c10/core/impl/VirtualGuardImpl.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -31,6 +32,7 @@
 #include "weyl/core/exec_words.h"
 #include "weyl/core/input_file.h"
 #include "weyl/core/text_number.h"
+#include "weyl/study/cost/device.h"
 #include "weyl/train/run/fingerprint.h"
 
 namespace weyl {
@@ -235,8 +237,16 @@ void RankProcesses::meet() {
     const QuietStderr quiet(stderr_);
     ranks_ = std::make_shared<Ranks>(place_, meeting_);
   }
-  require<ConfigError>(device_of(machine_).is_cpu(),
-                       "--ranks: several processes must work on the CPU, got --device ", machine_.device);
+  if (const at::Device device = device_of(machine_); device.is_cuda()) {
+    const at::Device card(device.type(), device_index(device));
+    c10::impl::VirtualGuardImpl(card.type())
+        .setDevice(card);  // or each process would take memory of the first one, too
+    ranks_->use_card(card);
+    say(text("what is on GPUs is summed ",
+             ranks_->has_nccl()
+                 ? "by NCCL"
+                 : "through the hosts' memory: two ranks share a GPU, or this build has no NCCL"));
+  }
   if (machine_.threads == 0 && std::getenv("OMP_NUM_THREADS") == nullptr) {
     at::set_num_threads(std::max(1, at::get_num_threads() / static_cast<int>(ranks_->sharing_cores())));
   }

@@ -44,7 +44,7 @@ class RankProcesses {
   const std::shared_ptr<Ranks>& ranks() const { return ranks_; }
 
   /// Waits until all are there, does this rank's part of a verb, and returns the exit code. Ranks that may use the same cores divide
-  /// them, unless the machine says how many threads each has; a device other than the CPU is a ConfigError. What fails on any rank is
+  /// them, unless the machine says how many threads each has; CUDA devices are taken by turns (machine.h). What fails on any rank is
   /// said by that one alone, and is the exit code of all. When another process of --ranks fails or dies meanwhile, this one ends
   /// within seconds, whatever it is at.
   int run(const std::function<int()>& work);

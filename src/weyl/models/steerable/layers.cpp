@@ -255,8 +255,9 @@ Tensor BatchNorm::operator()(const Tensor& features) const {
   Tensor squares;  // their mean over the pixels of the batch; of none undefined
   if (training() && SharedBatch::active()) {
     const Tensor all = irrep_squares(x, type_).transpose(0, 1).flatten(1);
-    const auto pixels = at::full({1}, static_cast<double>(all.size(1)), at::kDouble);
-    const Tensor sums = over_the_batch(at::cat({all.sum(1, false, at::kDouble), pixels}));
+    const Tensor of_pixels = all.sum(1, false, at::kDouble);
+    const auto pixels = at::full({1}, static_cast<double>(all.size(1)), of_pixels.options());
+    const Tensor sums = over_the_batch(at::cat({of_pixels, pixels}));
     if (const double n = sums.detach()[-1].item<double>(); n > 0) {
       squares = (sums.slice(0, 0, -1) / n).to(x.scalar_type());
     }

@@ -7,7 +7,7 @@
 
 namespace weyl {
 
-/// The sum of x, on the CPU, over all ranks: the same bits on each. Its gradient is the sum of theirs, so that a loss is
+/// The sum of x over all ranks: the same bits on each. Its gradient is the sum of theirs, so that a loss is
 /// differentiated of which each rank has a term. All ranks must call and differentiate it in the same order.
 Tensor sum_over_ranks(const Tensor& x, std::shared_ptr<Ranks> ranks);
 

@@ -7,16 +7,18 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/quantile.h"
+#include "weyl/study/cost/device.h"
 
 namespace weyl {
 
-std::vector<SumTime> time_sums(Ranks& ranks, int64_t repeats) {
+std::vector<SumTime> time_sums(Ranks& ranks, at::Device device, int64_t repeats) {
   std::vector<SumTime> times;
   for (const int64_t megabytes : {1, 25, 50, 100, 200}) {
-    const Tensor x = at::full({megabytes * 250'000}, 0, at::kFloat);
+    const Tensor x = at::full({megabytes * 250'000}, 0, at::TensorOptions(at::kFloat).device(device));
     std::vector<double> ms;
     for (int64_t repeat = 0; repeat <= repeats; ++repeat) {
       x.fill_(ranks.rank() + 1);
+      synchronise(device);
       ranks.barrier();
       const auto start = std::chrono::steady_clock::now();
       ranks.sum(x);

@@ -16,7 +16,7 @@ struct SumTime {
   double gigabytes_a_second() const { return static_cast<double>(megabytes) / ms; }
 };
 
-/// Of 1, 25, 50, 100 and 200 MB, `repeats` times each after one that does not count. Error: a sum is wrong.
-std::vector<SumTime> time_sums(Ranks& ranks, int64_t repeats);
+/// Of 1, 25, 50, 100 and 200 MB on a device, `repeats` times each after one that does not count. Error: a sum is wrong.
+std::vector<SumTime> time_sums(Ranks& ranks, at::Device device, int64_t repeats);
 
 }  // namespace weyl

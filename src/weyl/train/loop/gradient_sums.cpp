@@ -104,8 +104,6 @@ GradientSums::GradientSums(std::shared_ptr<Ranks> ranks, const std::vector<Param
   std::vector<int64_t> bytes;
   for (const Parameter& p : parameters) {
     if (p.tensor.requires_grad()) {
-      require(p.tensor.is_cpu(), "gradient sums: parameters must be on the CPU, '", p.name, "' is on ",
-              p.tensor.device());
       s.weights.push_back(p.tensor);
       bytes.push_back(p.tensor.numel() * static_cast<int64_t>(p.tensor.element_size()));
     }

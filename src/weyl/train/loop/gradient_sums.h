@@ -12,7 +12,8 @@ namespace weyl {
 ///
 /// Gradients are summed in buckets whose borders follow from the parameters alone (parallel/shares.h), the last parameters
 /// first, and always in that order, so that as many ranks give the same bits each time. A parameter that some ranks do not
-/// use counts as zero there; one that none uses keeps no gradient. On the CPU.
+/// use counts as zero there; one that none uses keeps no gradient. They are summed where they are, on a card, too; what else
+/// is told is told on the CPU, for which the card is waited for.
 class GradientSums {
  public:
   static constexpr int64_t bucket_bytes = int64_t{4} << 20;  // recorded with a run: sums depend on it

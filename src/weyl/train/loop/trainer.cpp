@@ -443,8 +443,11 @@ LateNumbers Trainer::gradients_of(std::vector<Batch> batches) {
     agreed_seconds_ = sums_->told[told_seconds];
   }
   const Timed timed(times_.optimiser);
-  return late_ ? LateNumbers(loss, optimiser_.clip_gradients_on_device())
-               : LateNumbers({loss.item<double>(), optimiser_.clip_gradients()});
+  if (!late_) {
+    return LateNumbers({loss.item<double>(), optimiser_.clip_gradients()});
+  }
+  const Tensor norm = optimiser_.clip_gradients_on_device();
+  return {loss.to(norm.device()), norm};  // ranks know the sum of their losses on the CPU
 }
 
 void Trainer::take_step() {

@@ -1,0 +1,3 @@
+#pragma once
+
+#include "weyl/parallel/declarations/cuda/declarations.h"
