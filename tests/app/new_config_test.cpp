@@ -52,6 +52,25 @@ TEST(NewConfig, OfSurfacesHasNormalsForGatr) {
   has(trained(folder, "clouds --system gatr"), "features = [{ key = \"normal\", kind = \"normal\" }]");
 }
 
+// Where there are none it has the moments of their neighbours, which other systems may do without.
+TEST(NewConfig, OfBareCloudsHasMomentsForGatr) {
+  const std::string folder = scratch("new-config-moments");
+  for (const char* kind : {"ball", "rod"}) {
+    for (int file = 0; file < 10; ++file) {
+      std::string cloud = "x y z\n";
+      for (int point = 0; point < 12; ++point) {
+        cloud += std::to_string(point) + " " + std::to_string(point * point % 5) + " " +
+                 std::to_string(*kind == 'b' ? file : 7 * point % 11) + "\n";
+      }
+      put(folder + "/clouds/" + kind + "/" + std::to_string(file) + ".txt", cloud);
+    }
+  }
+  const std::string config = trained(folder, "clouds --system gatr");
+  has(config, "neighbours = 8");
+  has(config, "neighbours_as = \"moments\"");
+  has_not(trained(folder, "clouds --system platonic"), "moments");
+}
+
 TEST(NewConfig, OfParticles) {
   const std::string folder = scratch("new-config-nbody");
   ASSERT_EQ(weyl_program("data make nbody --out data train=12 valid=4 test=4", folder).code, 0);

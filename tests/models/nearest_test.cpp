@@ -67,7 +67,7 @@ std::shared_ptr<Model> made(const std::string& system, int64_t nearest, Level le
   return model;
 }
 
-/// Clouds of 12 and 5 nodes, and one of a single node; `flat`: on a lattice, with many equal distances.
+/// Clouds of 12 and 5 nodes, and one of a single node; or the same on a lattice, with many equal distances.
 Batch batch_of(bool lattice) {
   at::manual_seed(4);
   Points p;

@@ -117,10 +117,11 @@ FoundData look_at_clouds(const std::string& path) {
     draft.set("points", points, "of a cloud, drawn: more see finer detail and take longer, by the square");
     const std::string normals = system == "gatr" ? normals_of(path) : "";
     if (near && ((system == "gatr" && normals.empty()) || task == "segmentation")) {
-      draft.set("neighbours", near_points,
-                task == "segmentation"
-                    ? "each node sees the way to its nearest points, the surface around it"
-                    : "the way to the nearest points: places alone hardly change what this system says");
+      draft.set("neighbours", near_points, "each node is told of its nearest points, the surface around it");
+      if (system == "gatr" && normals.empty()) {
+        draft.set("neighbours_as", "moments",
+                  "by numbers that no turn changes: places alone hardly change what this system says");
+      }
     }
     if (normals.empty()) {
       draft.remark(
