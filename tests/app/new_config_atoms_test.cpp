@@ -71,6 +71,11 @@ TEST(NewConfig, OfSetsOfMoleculesAndOfSlabs) {
   const std::string slabs = trained(folder, "slabs");
   has(slabs, "set = \"oc20\"");
   has(slabs, "target = \"energy\"");
+  // One file of them is no potential's either; the set reads a folder.
+  const Outcome file = weyl_program("config new --data slabs/train.extxyz", folder);
+  EXPECT_EQ(file.code, 2) << file.out;
+  EXPECT_NE(file.err.find("which data set oc20 reads from a folder with files train.*"), std::string::npos)
+      << file.err;
 }
 
 TEST(NewConfig, OfPeriodicFramesIsTorchMdNets) {

@@ -14,6 +14,7 @@
 #include "weyl/core/input_file.h"
 #include "weyl/data/atoms/molecule3d.h"
 #include "weyl/data/atoms/pcqm4mv2.h"
+#include "weyl/data/atoms/sdf.h"
 #include "weyl/makers/molecules/conformers.h"
 #include "weyl/makers/molecules/small_molecules.h"
 #include "weyl/makers/molecules/smiles.h"
@@ -145,6 +146,44 @@ TEST_F(Conformers, OfATable) {
             }).find("line 3"),
             std::string::npos);
   EXPECT_FALSE(fs::exists(folder_ / "wrong"));
+}
+
+// Isotopes are kept, with their hydrogens. Bonds are those of a Kekule structure, without which nobody knows where the hydrogen of
+// pyrrole is; the reader gives them as aromatic ones.
+TEST_F(Conformers, SayWhatASdfReaderCannotGuess) {
+  const std::vector<std::string> smiles{"[2H]C([2H])O", "[13CH4]", "c1cc[nH]c1", "c1ccccc1"};
+  std::string table = "idx,smiles,homolumogap\n", relaxed;
+  for (size_t i = 0; i < smiles.size(); ++i) {
+    table += text(i, ",", smiles[i], ",5\n");
+    append_sdf(relaxed, conformers_of_smiles(smiles[i], 1, 7, 1).front());
+  }
+  std::ofstream(folder_ / "data.csv") << table;
+  std::ofstream(folder_ / "split_dict.json") << R"({"train": [0, 1, 2, 3], "valid": [], "test-dev": []})";
+  std::ofstream(folder_ / "pcqm4m-v2-train.sdf") << relaxed;
+  ASSERT_TRUE(make_conformers({.file = folder_ / "data.csv", .conformers = 2}, folder_.path()));
+  const auto isotopes = [](const AtomsFrame& frame) {
+    const AtomColumn* column = frame.column(isotopes_column);
+    return column == nullptr ? Integers() : std::get<Integers>(column->values);
+  };
+  const auto in_file = read(folder_ / "conformers.sdf");
+  ASSERT_EQ(in_file.size(), 8);
+  EXPECT_EQ(in_file[0].numbers, (std::vector{1, 6, 1, 8}));
+  EXPECT_EQ(isotopes(in_file[0]), (Integers{2, 0, 2, 0}));
+  EXPECT_EQ(isotopes(in_file[2]), Integers{13});
+  EXPECT_EQ(in_file[4].numbers, (std::vector{6, 6, 6, 7, 6}));
+  EXPECT_EQ(in_file[4].bonds, (std::vector<Bond>{{0, 1, 1}, {1, 2, 2}, {2, 3, 1}, {3, 4, 1}, {4, 0, 2}}));
+  EXPECT_EQ(in_file[6].numbers, std::vector<int>(6, 6));
+  const auto frames = frames_of(*Pcqm4mv2Files(folder_.path(), 2).open());
+  ASSERT_EQ(frames.size(), 4);
+  EXPECT_EQ(frames[0].numbers, (std::vector{1, 6, 1, 8}));
+  EXPECT_EQ(frames[2].numbers, (std::vector{6, 6, 6, 7, 6}));
+  for (const size_t row : {2, 3}) {
+    for (const Bond& bond : frames[row].bonds) {
+      EXPECT_EQ(bond.order, 4);
+    }
+    EXPECT_EQ(frames[row].value(aromatic_bonds_value), nullptr);
+  }
+  EXPECT_NE(frames[3].column(relaxed_column), nullptr);
 }
 
 }  // namespace orbital_gaps_test

@@ -171,7 +171,7 @@ class WaitingFrames {
     }
     Slab slab = slab_of(frame, reader_);
     require_elements(slab, predictor_.interface(), reader_.where());
-    if (const std::string doubt = slabs_told_ || !warn_ ? "" : doubt_of_cell(slab); !doubt.empty()) {
+    if (const std::string doubt = slabs_told_ || !warn_ ? "" : doubt_of(slab); !doubt.empty()) {
       warn_(text(reader_.where(), ": ", doubt));
       slabs_told_ = true;
     }
@@ -314,7 +314,7 @@ class WaitingFrames {
   const std::vector<Quantity> outputs_;
   std::function<void(const std::string&)> warn_;
   bool shared_;              // among ranks, which say at the end what they have found
-  bool slabs_told_ = false;  // whether a doubt of a slab's cell has been said
+  bool slabs_told_ = false;  // whether a doubt of a slab has been said
   bool direct_;
   const FrameReader& reader_;
   FrameLayout layout_;

@@ -2,6 +2,7 @@
 
 #include <ATen/ops/cat.h>
 #include <ATen/ops/isfinite.h>
+#include <ATen/ops/tensor.h>
 
 #include <algorithm>
 
@@ -10,6 +11,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
 #include "weyl/core/version.h"
+#include "weyl/tasks/relaxation_errors.h"
 
 namespace weyl {
 namespace {
@@ -27,6 +29,29 @@ std::string family_of(const Quantity& q, const Interface& interface) {
                      : q.kind == Kind::multivector            ? "multivectors"
                                                               : "";
   return *what == 0 || q.level == Level::pair ? "" : text(level_names[static_cast<int>(q.level)], "_", what);
+}
+
+/// Where the rows of each sample's nodes begin and end, (B + 1).
+Tensor offsets_of(const Dataset& data) {
+  std::vector<int64_t> offsets{0};
+  for (int64_t i = 0; i < data.size(); ++i) {
+    offsets.push_back(offsets.back() + data.tokens(i));
+  }
+  return at::tensor(offsets, at::kLong);
+}
+
+/// The number of each sample in the whole set that it is a part of, (B); undefined: it is no part.
+Tensor numbers_in_whole(const Dataset& data) {
+  std::vector<int64_t> numbers;
+  for (int64_t i = 0; i < data.size() && dynamic_cast<const Subset*>(&data) != nullptr; ++i) {
+    const Dataset* whole = &data;
+    int64_t number = i;
+    for (const Subset* part; (part = dynamic_cast<const Subset*>(whole)) != nullptr; whole = &part->whole()) {
+      number = part->sample(number);
+    }
+    numbers.push_back(number);
+  }
+  return numbers.empty() ? Tensor() : at::tensor(numbers, at::kLong);
 }
 
 Json samples_json(const Dataset& data) {
@@ -80,11 +105,17 @@ void PredictionTensors::add(const Named& predictions) {
 
 int64_t PredictionTensors::add_all(const std::shared_ptr<const Dataset>& data, const std::string& where,
                                    std::string_view gradient, const PredictorCalls& calls) {
-  constexpr const char* of_gradient = "gradient";
+  constexpr const char *of_gradient = "gradient", *of_atoms = "real";
   const auto predict = [&](const Batch& batch) {
     Named said = predictor_(batch);
     if (!gradient.empty()) {
       said[of_gradient] = predictor_.gradient(batch.input, gradient);
+    }
+    if (const auto* points = std::get_if<Points>(&batch.input)) {
+      const Tensor real = node_feature(*points, predictor_.interface(), of_atoms);
+      if (real.defined()) {
+        said[of_atoms] = (real.select(1, 0) > 0).to(at::kLong);
+      }
     }
     return said;
   };
@@ -93,10 +124,19 @@ int64_t PredictionTensors::add_all(const std::shared_ptr<const Dataset>& data, c
     if (!gradient.empty()) {
       parts_[of_gradient].push_back(said.at(of_gradient));
     }
+    if (const auto real = said.find(of_atoms); real != said.end()) {
+      parts_[of_atoms].push_back(real->second);
+    }
   };
   const int64_t used = predictor_.each_predicted(data, where, predict, use, calls);
   if (data->size() == 0) {
     use(predict(data->batch({})));
+  }
+  if (data->schema().carrier() != Carrier::grid) {
+    parts_["offsets"] = {offsets_of(*data)};
+  }
+  if (const Tensor numbers = numbers_in_whole(*data); numbers.defined()) {
+    parts_["samples"] = {numbers};
   }
   return used;
 }

@@ -16,7 +16,9 @@ class PredictionTensors {
   /// for the stress of graphs without a volume, which is NaN).
   void add(const Named& predictions);
   /// Predicts for a whole set (Predictor::each) and adds that; of an empty one every output by its name and shape. `gradient`:
-  /// what asks for Predictor::gradient too, for messages; empty: nothing does. Returns how many samples were used. With calls.ranks
+  /// what asks for Predictor::gradient too, for messages; empty: nothing does. Beside them stand, int64, `offsets` (B + 1), where the
+  /// nodes of each sample of points or poses begin and end; `samples` (B), of a part of a set, the number of each sample in the whole one; and
+  /// `real` (N), of models with that feature, 0 for nodes that are images of others (data/atoms/oc20.h). Returns how many samples were used. With calls.ranks
   /// the first rank alone has something to be done with.
   int64_t add_all(const std::shared_ptr<const Dataset>& data, const std::string& where,
                   std::string_view gradient, const PredictorCalls& calls = {});

@@ -258,10 +258,11 @@ Interface Property::interface(const Schema& data) const {
                          "task.property.held: target '", held.target,
                          "' must be one of the targets, numbers of nodes");
     const Quantity* total = find_quantity(data.interface.features, held.to);
-    require<ConfigError>(held.to.empty() || (total != nullptr && total->level == Level::graph &&
-                                             total->kind == Kind::scalar && total->channels == 1),
-                         "task.property.held: to = '", held.to,
-                         "' must be a feature of the data, one number of a graph, or empty for zero");
+    require<ConfigError>(
+        held.to.empty() || (total != nullptr && total->level == Level::graph && total->kind == Kind::scalar &&
+                            total->channels == 1),
+        "task.property.held: to = '", held.to,
+        "' must be a feature of the data (data.molecules.features), one number of a graph, or empty for zero");
   }
   return result;
 }

@@ -312,7 +312,7 @@ Relaxation::Answer Relaxation::answer(Model& model, const Input& input) const {
   if (moves()) {
     const Tensor d = output(displacement_name).squeeze(1),
                  free = node_feature(points, model.interface, "free");
-    result.displacement = free.defined() ? d * (free.slice(1, 0, 1) > 0).to(d.scalar_type()) : d;
+    result.displacement = free.defined() ? d.masked_fill((free.slice(1, 0, 1) > 0).logical_not(), 0) : d;
   }
   return result;
 }

@@ -135,6 +135,23 @@ TEST(ListedMolecules, ASplitWithoutConformersIsLeftOutWithAWarning) {
       std::string::npos);
 }
 
+TEST(ListedMolecules, AMixtureWithoutGeometriesIsWarnedOf) {
+  const Folder folder;
+  copy_with_lists(folder, R"({"train": [0, 1, 2], "valid": [3], "test-dev": [4]})");
+  const auto warned = [&](ConformerMixture mixture) {
+    const Splits splits =
+        open_splits({Pcqm4mv2DataOptions{.path = folder.path(), .conformers = 3, .mixture = mixture}});
+    return std::ranges::any_of(splits.train->schema().warnings, [](const std::string& line) {
+      return line.find("data.pcqm4mv2.mixture has no effect") != std::string::npos;
+    });
+  };
+  EXPECT_FALSE(warned({.relaxed = 0.5}));
+  std::filesystem::remove(folder / "pcqm4m-v2-train.sdf");
+  EXPECT_TRUE(warned({.relaxed = 0.5}));
+  EXPECT_TRUE(warned({.middle = 0.5}));
+  EXPECT_FALSE(warned({}));
+}
+
 TEST(ListedMolecules, SplitsHaveTheirNames) {
   for (const char* name : {"training", "test", "val"}) {
     const Folder folder;

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "tests/data/folder.h"
+#include "weyl/algebra/lie/kabsch.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 
@@ -176,6 +178,158 @@ TEST(MatchingAtoms, AreSearchedForWhereColoursSayNothing) {
   EXPECT_EQ(matching_atoms(rook, shrikhande), Match());
   EXPECT_TRUE(matching_atoms(shrikhande,
                              renumbered(shrikhande, {3, 1, 2, 0, 7, 5, 6, 4, 8, 9, 10, 11, 12, 13, 14, 15})));
+}
+
+/// Places at random, about `centres` where there are some, else about the origin.
+std::vector<double> places_about(const std::vector<double>& centres, size_t n, double width, Stream& stream) {
+  std::vector<double> places;
+  for (size_t k = 0; k < 3 * n; ++k) {
+    places.push_back((centres.empty() ? 0 : centres[k]) + width * stream.normal());
+  }
+  return places;
+}
+
+std::vector<Vector3> rows(const std::vector<double>& places, const std::vector<size_t>& order) {
+  std::vector<Vector3> found;
+  for (const size_t i : order) {
+    found.push_back({places[3 * i], places[3 * i + 1], places[3 * i + 2]});
+  }
+  return found;
+}
+
+/// What a match leaves of the distances in space, the sum of their squares.
+double rest(const AtomsFrame& other, const std::vector<size_t>& match, const std::vector<double>& places) {
+  std::vector<size_t> same(match.size());
+  std::iota(same.begin(), same.end(), size_t{0});
+  const auto from = rows(other.positions, match), to = rows(places, same);
+  const RigidFit fit = kabsch(from, to);
+  double sum = 0;
+  for (size_t i = 0; i < from.size(); ++i) {
+    const Vector3 at = fit(from[i]);
+    for (size_t c = 0; c < 3; ++c) {
+      sum += (at[c] - to[i][c]) * (at[c] - to[i][c]);
+    }
+  }
+  return sum;
+}
+
+/// A copy with its atoms renumbered, turned by a third of a turn about (1, 1, 1), shifted and, where asked, mirrored.
+AtomsFrame copy_in_space(const AtomsFrame& frame, const std::vector<size_t>& to, bool mirrored) {
+  AtomsFrame other = renumbered(frame, to);
+  other.positions.resize(frame.positions.size());
+  for (size_t i = 0; i < to.size(); ++i) {
+    const double* x = frame.positions.data() + 3 * i;
+    const double turned[3] = {x[2] + 1, (mirrored ? -1 : 1) * x[0], x[1] - 2};
+    std::copy_n(turned, 3, other.positions.begin() + static_cast<ptrdiff_t>(3 * to[i]));
+  }
+  return other;
+}
+
+std::vector<size_t> shuffled(size_t n, Stream& stream) {
+  std::vector<size_t> to;
+  for (const int64_t i : stream.permutation(static_cast<int64_t>(n))) {
+    to.push_back(static_cast<size_t>(i));
+  }
+  return to;
+}
+
+/// All matches, by trying every order of the atoms.
+std::set<std::vector<size_t>> every_match(const AtomsFrame& molecule, const AtomsFrame& other) {
+  const auto bonds_of = [](const AtomsFrame& frame, const std::vector<size_t>& to) {
+    std::set<std::pair<size_t, size_t>> bonds;
+    for (const Bond& bond : frame.bonds) {
+      bonds.insert(std::minmax(to[static_cast<size_t>(bond.first)], to[static_cast<size_t>(bond.second)]));
+    }
+    return bonds;
+  };
+  std::vector<size_t> order(molecule.numbers.size());
+  std::iota(order.begin(), order.end(), size_t{0});
+  const auto wanted = bonds_of(other, order);
+  std::set<std::vector<size_t>> all;
+  do {
+    bool alike = bonds_of(molecule, order) == wanted;
+    for (size_t i = 0; alike && i < order.size(); ++i) {
+      alike = molecule.numbers[i] == other.numbers[order[i]];
+    }
+    if (alike) {
+      all.insert(order);
+    }
+  } while (std::ranges::next_permutation(order).found);
+  return all;
+}
+
+/// Heavy atoms of 2-(difluoromethyl)propan-2-ol: two methyls and two fluorines may change places, four symmetries.
+const AtomsFrame star =
+    molecule({6, 6, 6, 6, 9, 9, 8}, {{0, 1, 1}, {0, 2, 1}, {0, 3, 1}, {3, 4, 1}, {3, 5, 1}, {0, 6, 1}});
+
+TEST(AtomMatcher, TakesTheNearestOfAllMatches) {
+  Stream stream(6, "nearest");
+  for (int draw = 0; draw < 20; ++draw) {
+    AtomsFrame frame = star;
+    frame.positions = places_about({}, 7, 1, stream);
+    AtomMatcher matcher(frame);
+    // Its own copy, whatever the order of its atoms.
+    const AtomsFrame same = copy_in_space(frame, shuffled(7, stream), false);
+    EXPECT_LT(rest(same, *matcher.nearest(same, frame.positions), frame.positions), 1e-18);
+    // A mirror image is none, and the nearest of all matches is found by trying each.
+    const AtomsFrame mirror = copy_in_space(frame, shuffled(7, stream), true);
+    const auto found = matcher.nearest(mirror, frame.positions);
+    const auto all = every_match(frame, mirror);
+    EXPECT_EQ(all.size(), 4);
+    EXPECT_TRUE(all.contains(*found));
+    double least = 1e9;
+    for (const auto& match : all) {
+      least = std::min(least, rest(mirror, match, frame.positions));
+    }
+    EXPECT_NEAR(rest(mirror, *found, frame.positions), least, 1e-9);
+    EXPECT_GT(least, 1e-3);
+  }
+}
+
+TEST(AtomMatcher, KeepsNumbersWhereAllAreAsNear) {
+  AtomsFrame square = molecule({6, 6, 6, 6}, {{0, 1, 1}, {1, 2, 1}, {2, 3, 1}, {3, 0, 1}});
+  square.positions = {1, 1, 0, -1, 1, 0, -1, -1, 0, 1, -1, 0};
+  EXPECT_EQ(AtomMatcher(square).nearest(square, square.positions), Match({0, 1, 2, 3}));
+  EXPECT_EQ(AtomMatcher(square).nearest(star, square.positions), Match());
+  EXPECT_EQ(AtomMatcher({}).nearest({}, {})->size(), 0);
+}
+
+// Tetrakis(trimethylsilyl)silane has 31,104 symmetries, of which not all are tried.
+TEST(AtomMatcher, SearchesOnWhereThereAreTooManySymmetries) {
+  Stream stream(7, "many");
+  AtomsFrame silane = molecule({14}, {});
+  silane.positions = {0, 0, 0};
+  const double corners[4][3] = {{1, 1, 1}, {1, -1, -1}, {-1, 1, -1}, {-1, -1, 1}};
+  const auto add = [&](int number, int64_t to, const double* x, const double* from, double length) {
+    silane.bonds.push_back({to, silane.size(), 1});
+    silane.numbers.push_back(number);
+    for (int c = 0; c < 3; ++c) {
+      silane.positions.push_back(from[c] + length * x[c]);
+    }
+  };
+  for (const auto& corner : corners) {
+    const int64_t silicon = silane.size();
+    const double at[3] = {1.35 * corner[0], 1.35 * corner[1], 1.35 * corner[2]};
+    add(14, 0, at, corners[0], 0);
+    std::copy_n(at, 3, silane.positions.end() - 3);
+    for (const auto& other : corners) {
+      const double outwards[3] = {-other[0], -other[1], -other[2]};
+      if (&other != &corner) {
+        add(6, silicon, outwards, at, 1.08);
+      }
+    }
+  }
+  ASSERT_EQ(silane.size(), 17);
+  for (int draw = 0; draw < 10; ++draw) {
+    AtomsFrame frame = silane;
+    frame.positions = places_about(silane.positions, 17, 0.15, stream);
+    const AtomsFrame other = copy_in_space(frame, shuffled(17, stream), false);
+    const auto found = AtomMatcher(frame).nearest(other, frame.positions);
+    ASSERT_TRUE(found);
+    EXPECT_LT(rest(other, *found, frame.positions), 1e-18) << draw;
+    EXPECT_GT(rest(other, *matching_atoms(frame, other), frame.positions), 1)
+        << draw;  // the first one is not
+  }
 }
 
 }  // namespace molecular_graph_test

@@ -98,7 +98,7 @@ TEST(Slab, IsPeriodicAlongItsSurface) {
 TEST(Slab, DoubtsOfItsCellAreSaidOnce) {
   const Folder folder;
   const auto doubt = [&](const std::string& lattice, const std::string& pbc = "T T T") {
-    return doubt_of_cell(slab_in(
+    return doubt_of(slab_in(
         written(folder, "a.extxyz",
                 frame_text("energy=-1 pbc=\"" + pbc + "\"", "tags:I:1:fixed:L:1:relaxed:R:3", lattice))));
   };
@@ -121,6 +121,44 @@ TEST(Slab, DoubtsOfItsCellAreSaidOnce) {
   ASSERT_EQ(said.size(), 1U);
   EXPECT_NE(said[0].find("frame 2"), std::string::npos) << said[0];
   EXPECT_NE(said[0].find("(and 1 more)"), std::string::npos) << said[0];
+}
+
+// As VASP writes it: the lowest layer, a little below zero, at the top of the cell.
+TEST(Slab, TornByItsCellIsDoubted) {
+  Slab slab = random_slab(2);
+  slab.cell[2] = {0, 0, 25};
+  EXPECT_EQ(doubt_of(slab), "");
+  Slab moved = slab, torn = slab;
+  for (Vector3& x : moved.positions) {
+    x[2] -= 2;  // whole, though it begins below the cell
+  }
+  EXPECT_EQ(doubt_of(moved), "");
+  for (Vector3& x : torn.positions) {
+    x[2] -= 2;
+    x[2] += x[2] < 0 ? 25 : 0;
+  }
+  for (const bool stacked : {true, false}) {
+    torn.stacked = stacked;
+    const std::string said = doubt_of(torn);
+    EXPECT_NE(said.find("lie in two parts with "), std::string::npos) << said;
+  }
+}
+
+TEST(Slab, WithoutAnAdsorbateIsDoubted) {
+  const Folder folder;
+  Slab bare = random_slab(2);
+  bare.cell[2] = {0, 0, 25};
+  bare.tags.assign(12, 1);
+  EXPECT_NE(doubt_of(bare).find("no atom has tag 2"), std::string::npos);
+  // ASE's Atoms have tags 0 where nobody sets them.
+  std::string untagged = frame_text();
+  for (const char* row : {" 1.8 1 F", " 3.2 2 F"}) {
+    for (size_t at = untagged.find(row); at != std::string::npos; at = untagged.find(row)) {
+      untagged.replace(at + 5, 1, "0");
+    }
+  }
+  const std::string said = message_of<DataError>([&] { slab_in(written(folder, "a.extxyz", untagged)); });
+  EXPECT_NE(said.find("'tags' must be above 0 for some atoms"), std::string::npos) << said;
 }
 
 TEST(Slab, RefusesWhatIsNone) {

@@ -10,6 +10,7 @@
 
 #include "tests/data/atoms/molecule_frames.h"
 #include "tests/data/folder.h"
+#include "weyl/algebra/lie/kabsch.h"
 #include "weyl/core/check.h"
 #include "weyl/core/input_file.h"
 #include "weyl/data/atoms/sdf.h"
@@ -136,6 +137,66 @@ TEST(Pcqm4mv2, AtomsAreMatchedByTheirBonds) {
   }
 }
 
+/// 2-methylpropan-2-ol without hydrogens, its atoms in another order and turned about z.
+AtomsFrame butanol(const std::vector<size_t>& order, double angle) {
+  const std::vector<int> numbers{6, 6, 6, 6, 8};
+  const double places[5][3] = {
+      {0, 0, 0}, {1.5, 0.1, 0}, {-0.5, 1.4, 0.2}, {-0.6, -0.8, 1.1}, {-0.3, -0.5, -1.3}};
+  AtomsFrame frame;
+  std::vector<int64_t> place(5);
+  for (size_t i = 0; i < 5; ++i) {
+    const double* x = places[order[i]];
+    place[order[i]] = static_cast<int64_t>(i);
+    frame.numbers.push_back(numbers[order[i]]);
+    frame.positions.insert(frame.positions.end(), {std::cos(angle) * x[0] - std::sin(angle) * x[1],
+                                                   std::sin(angle) * x[0] + std::cos(angle) * x[1], x[2]});
+  }
+  for (size_t i = 1; i < 5; ++i) {
+    frame.bonds.push_back({place[0], place[i], 1});
+  }
+  frame.columns = {{"formal_charges", 1, Integers(5, 0)}};
+  return frame;
+}
+
+std::vector<Vector3> rows_of(const std::vector<double>& values, size_t which, size_t count) {
+  std::vector<Vector3> rows;
+  for (size_t i = 0; i < values.size() / (3 * count); ++i) {
+    const double* x = values.data() + 3 * (i * count + which);
+    rows.push_back({x[0], x[1], x[2]});
+  }
+  return rows;
+}
+
+// The three methyls are alike in the graph, and not in space: a geometry that is a conformer is found to be it.
+TEST(Pcqm4mv2, AtomsThatAreAlikeAreMatchedInSpace) {
+  const Folder folder;
+  std::ofstream(folder / "data.csv") << "idx,smiles,homolumogap\n0,CC(C)(C)O,5\n";
+  std::ofstream(folder / "split_dict.json") << R"({"train": [0], "valid": [], "test-dev": []})";
+  std::string conformers, relaxed;
+  for (const auto& order : std::vector<std::vector<size_t>>{{0, 1, 2, 3, 4}, {3, 2, 0, 4, 1}}) {
+    AtomsFrame frame = butanol(order, 0.3);
+    frame.set(FrameValue{"idx", {}, Integers{0}});
+    append_sdf(conformers, frame);
+  }
+  append_sdf(relaxed, butanol({4, 2, 3, 1, 0}, -1.2));
+  std::ofstream(folder / "conformers.sdf") << conformers;
+  std::ofstream(folder / "pcqm4m-v2-train.sdf") << relaxed;
+  const auto frames = frames_of(*Pcqm4mv2Files(folder.path(), 2).open());
+  ASSERT_EQ(frames.size(), 1);
+  const auto target = rows_of(places_of(frames[0], relaxed_column), 0, 1);
+  for (size_t c = 0; c < 2; ++c) {
+    const auto conformer = rows_of(places_of(frames[0], conformers_column), c, 2);
+    ASSERT_EQ(conformer.size(), 5);
+    const RigidFit fit = kabsch(target, conformer);
+    for (size_t i = 0; i < 5; ++i) {
+      const Vector3 at = fit(target[i]);
+      for (size_t d = 0; d < 3; ++d) {
+        EXPECT_NEAR(at[d], conformer[i][d], 3e-4) << c << " " << i;  // places have four decimals
+      }
+    }
+  }
+}
+
 TEST(Pcqm4mv2, AnIsomerIsRefused) {
   for (const char* name : {"pcqm4m-v2-train.sdf", "conformers.sdf"}) {
     const Folder folder;
@@ -212,6 +273,10 @@ TEST(Pcqm4mv2, FaultsAreNamedWithTheirPlace) {
   says(refusal("conformers.sdf", idx("1) \n0"), idx("1) \n7")), "must have the field idx, the row 0 .. 4");
   says(refusal("conformers.sdf", idx("1) \n0"), idx("1) \nx")), "must have the field idx");
   says(refusal("conformers.sdf", "<idx>", "<index>"), "must have the field idx");
+  for (const char* bonds : {"1 99", "0 1", "x"}) {
+    says(refusal("conformers.sdf", ">  <idx>", text(">  <aromatic_bonds>\n", bonds, "\n\n>  <idx>")),
+         "frame 1, line 1: aromatic_bonds must be numbers of its bonds 1 .. ");
+  }
   says(refusal("conformers.sdf", idx("4) \n1"), idx("4) \n3")),
        "molecules must follow one another, idx must be 1, is 3");
   says(refusal("conformers.sdf", " O   0", " N   0"),

@@ -164,7 +164,11 @@ int measure(const EvalCommand& command, const Systems& systems, const std::share
   require<ConfigError>(!rolls || !data->schema().labels.empty(), where,
                        ": --rollout must be at most two less than the frames of a scene, got ",
                        command.rollout);
-  require_labels(*predictor.task(), data->schema(), true);
+  try {
+    require_labels(*predictor.task(), data->schema(), true);
+  } catch (const DataError& error) {
+    throw DataError(text(where, ": ", error.what()));
+  }
   check_facts(command.as_is, predictor.trained_on(), *data, where, FactsCompared::inputs_and_classes);
   require_alike(ranks, predictor, data, where);
   for (const std::string& warning : data->schema().warnings) {

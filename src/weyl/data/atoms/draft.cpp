@@ -341,13 +341,10 @@ FoundData listed_set(const std::string& path, const Frames& all, FoundData found
   return found;
 }
 
-/// Whether the first frame of the training split is a slab with an adsorbate whose relaxed places are known.
+/// Whether the first frame, of a folder with splits that for training, is a slab with an adsorbate whose relaxed places are known.
 bool are_slabs(const std::string& path, const Frames& all) {
-  if (!all.in_files) {
-    return false;
-  }
   try {
-    const auto reader = open_frames(frames_of_split(path, "train"));
+    const auto reader = open_frames(all.in_files ? frames_of_split(path, "train") : frames_path(path));
     AtomsFrame frame;
     return reader->next(frame) && !slab_of(frame, *reader).relaxed.empty();
   } catch (const DataError&) {  // of frames that are no slabs
@@ -356,6 +353,11 @@ bool are_slabs(const std::string& path, const Frames& all) {
 }
 
 FoundData slabs(const std::string& path, const Frames& all, FoundData found) {
+  require<ConfigError>(
+      all.in_files, path,
+      ": holds slabs and what they relax to, which data set oc20 reads from a folder with files train.*, "
+      "valid.* and test.*: put it there under such a name, or divide it, `weyl data split ",
+      path, " --out DIR`, and give the folder");
   found.tasks = {{"relaxation", "relaxed places, and energies where there are some"}};
   found.periodic = false;  // models see images, not periods
   const Splits splits = measure(found, Oc20DataOptions{.path = path});

@@ -196,14 +196,19 @@ Splits open_set(const Pcqm4mv2DataOptions& o) {
       o.path, [files] { return files.open(); }, layout_of(o), FrameCollector::Labels::needed, nullptr,
       how_read(o));
   const auto molecules = static_cast<int64_t>(files.gaps().size());
-  std::vector<std::string> left_out;
+  std::vector<std::string> warnings;
+  if (!files.has_geometries() && (o.mixture.relaxed > 0 || o.mixture.middle > 0)) {
+    warnings.push_back(text(o.path,
+                            ": data.pcqm4mv2.mixture has no effect, because there is no pcqm4m-v2-train.sdf, "
+                            "whose geometries it takes"));
+  }
   const auto list = [&](const char* name, int64_t most) {
     auto samples = split_list(files.splits(), name, most, molecules, files.splits_path());
     const auto ends = text("they end with molecule ", all->size() - 1);
     // Nobody who trains needs the conformers of the tests, which are the last rows of the published table.
     if (std::string_view(name) != "train" && most == 0 && !samples.empty() &&
         samples.front() >= all->size()) {
-      left_out.push_back(
+      warnings.push_back(
           text(o.path, ": the split ", name, " is left out, because there are no conformers of it: ", ends));
       samples.clear();
     }
@@ -221,7 +226,7 @@ Splits open_set(const Pcqm4mv2DataOptions& o) {
   const std::vector<std::string> asked = answers ? measured : std::vector<std::string>{relaxed_column, "gap"};
   double nodes = 0;
   const auto part = [&](std::vector<int64_t>& samples, const std::vector<std::string>& without) {
-    return listed<ConformersPart>(all, std::move(samples), nodes, without, left_out, o.mixture);
+    return listed<ConformersPart>(all, std::move(samples), nodes, without, warnings, o.mixture);
   };
   Splits splits;
   splits.train = part(parts[0], {});

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <map>
 #include <numeric>
 #include <utility>
 
+#include "weyl/algebra/lie/kabsch.h"
 #include "weyl/core/check.h"
+#include "weyl/core/random.h"
 
 namespace weyl {
 
@@ -118,11 +121,21 @@ std::array<Colours, 2> colours_of(const std::array<const AtomsFrame*, 2>& frames
   return colours;
 }
 
-/// Looks for a match atom by atom, each next to one that has its place, and goes back where it finds none.
+/// How far an atom is from what it may be; the nearest is tried first.
+using Farness = std::function<double(size_t atom, size_t candidate)>;
+
+/// Looks for matches atom by atom, each next to one that has its place, and goes back where it finds none.
 class MatchSearch {
  public:
-  MatchSearch(const std::array<BondedAtoms, 2>& bonded, const std::array<Colours, 2>& colours)
-      : bonded_(bonded), colours_(colours), n_(colours[0].size()), place_(n_, n_), taken_(n_, false) {
+  /// Without `farness` atoms that may keep their number are tried first.
+  MatchSearch(const std::array<BondedAtoms, 2>& bonded, const std::array<Colours, 2>& colours,
+              Farness farness = {})
+      : bonded_(bonded),
+        colours_(colours),
+        farness_(std::move(farness)),
+        n_(colours[0].size()),
+        place_(n_, n_),
+        taken_(n_, false) {
     std::vector<bool> reached(n_, false);
     for (size_t begin = 0; begin < n_; ++begin) {
       const size_t first = order_.size();
@@ -143,30 +156,30 @@ class MatchSearch {
     }
   }
 
-  std::optional<std::vector<size_t>> find() {
+  /// The next match, at first the first one.
+  std::optional<AtomMatch> next() {
     // Which bounds time and memory; a molecule needs a few for each atom.
     const size_t most_looked_at = 2'000'000 + 100 * n_;
-    std::vector<std::vector<size_t>> left;  // what may still be tried for each atom that has been reached
-    if (n_ > 0) {
-      left.push_back(candidates(0));
+    if (n_ > 0 && !std::exchange(begun_, true)) {
+      left_.push_back(candidates(0));
     }
-    while (!left.empty() && looked_at_ < most_looked_at) {
-      size_t& place = place_[order_[left.size() - 1]];
-      if (place < n_) {  // which led nowhere
+    while (!left_.empty() && looked_at_ < most_looked_at) {
+      size_t& place = place_[order_[left_.size() - 1]];
+      if (place < n_) {  // which led nowhere, or to the match before
         taken_[place] = false;
         place = n_;
       }
-      if (left.back().empty()) {
-        left.pop_back();
+      if (left_.back().empty()) {
+        left_.pop_back();
         continue;
       }
-      place = left.back().back();
+      place = left_.back().back();
       taken_[place] = true;
-      left.back().pop_back();
-      if (left.size() == n_) {
+      left_.back().pop_back();
+      if (left_.size() == n_) {
         return place_;
       }
-      left.push_back(candidates(left.size()));
+      left_.push_back(candidates(left_.size()));
     }
     return std::nullopt;
   }
@@ -193,7 +206,14 @@ class MatchSearch {
       }
     }
     std::ranges::reverse(found);
-    if (const auto same = std::ranges::find(found, atom); same != found.end()) {
+    if (farness_) {
+      std::vector<std::pair<double, size_t>> far;
+      for (const size_t candidate : found) {
+        far.emplace_back(farness_(atom, candidate), candidate);
+      }
+      std::ranges::sort(far, std::greater());
+      std::ranges::transform(far, found.begin(), [](const auto& each) { return each.second; });
+    } else if (const auto same = std::ranges::find(found, atom); same != found.end()) {
       std::rotate(same, same + 1, found.end());
     }
     return found;
@@ -201,16 +221,29 @@ class MatchSearch {
 
   const std::array<BondedAtoms, 2>& bonded_;
   const std::array<Colours, 2>& colours_;
+  Farness farness_;
   size_t n_;
-  std::vector<size_t> place_;         // of each atom; n_: none yet
-  std::vector<bool> taken_;           // the atoms of the other molecule
+  AtomMatch place_;                        // of each atom; n_: none yet
+  std::vector<bool> taken_;                // the atoms of the other molecule
+  std::vector<std::vector<size_t>> left_;  // what may still be tried for each atom that has been reached
+  bool begun_ = false;
   size_t looked_at_ = 0;              // candidates
   std::vector<size_t> order_, from_;  // the atoms as they are placed, and the bonded one before, n_: none
 };
 
-}  // namespace
+AtomMatch same_numbers(size_t n) {
+  AtomMatch same(n);
+  std::iota(same.begin(), same.end(), size_t{0});
+  return same;
+}
 
-std::optional<std::vector<size_t>> matching_atoms(const AtomsFrame& molecule, const AtomsFrame& other) {
+/// A match, and whether it keeps the orders of bonds.
+struct FoundMatch {
+  AtomMatch atoms;
+  bool orders = true;
+};
+
+std::optional<FoundMatch> first_match(const AtomsFrame& molecule, const AtomsFrame& other) {
   const auto n = static_cast<size_t>(molecule.size());
   if (other.numbers.size() != n || molecule.bonds.size() != other.bonds.size()) {
     return std::nullopt;
@@ -218,9 +251,7 @@ std::optional<std::vector<size_t>> matching_atoms(const AtomsFrame& molecule, co
   const std::array<BondedAtoms, 2> bonded{BondedAtoms(molecule), BondedAtoms(other)};
   if (molecule.numbers == other.numbers && bonded[0].of == bonded[1].of &&
       bonded[0].orders == bonded[1].orders) {
-    std::vector<size_t> same(n);
-    std::iota(same.begin(), same.end(), size_t{0});
-    return same;
+    return FoundMatch{same_numbers(n)};
   }
   for (const bool orders : {true, false}) {
     const auto colours = colours_of({&molecule, &other}, bonded, orders);
@@ -229,11 +260,148 @@ std::optional<std::vector<size_t>> matching_atoms(const AtomsFrame& molecule, co
     if (sorted[0] != sorted[1]) {
       continue;
     }
-    if (auto found = MatchSearch(bonded, colours).find()) {
-      return found;
+    if (auto found = MatchSearch(bonded, colours).next()) {
+      return FoundMatch{*std::move(found), orders};
     }
   }
   return std::nullopt;
+}
+
+using Geometry = std::vector<Vector3>;
+
+Geometry geometry_of(const std::vector<double>& places) {
+  Geometry geometry(places.size() / 3);
+  for (size_t k = 0; k < places.size(); ++k) {
+    geometry[k / 3][k % 3] = places[k];
+  }
+  return geometry;
+}
+
+Geometry in_order(const Geometry& places, const AtomMatch& atoms) {
+  Geometry result;
+  for (const size_t atom : atoms) {
+    result.push_back(places[atom]);
+  }
+  return result;
+}
+
+double square_of_way(const Vector3& a, const Vector3& b) {
+  double sum = 0;
+  for (size_t c = 0; c < 3; ++c) {
+    sum += (a[c] - b[c]) * (a[c] - b[c]);
+  }
+  return sum;
+}
+
+/// The symmetry of a graph that brings a geometry nearest to another one.
+class NearestSymmetry {
+ public:
+  NearestSymmetry(const Geometry& from, const Geometry& to)
+      : from_(from), to_(to), best_(same_numbers(from.size())), least_(farness(best_)) {}
+
+  /// Whether it is nearer than all before, beyond rounding, by which every symmetry of an exact one is as near.
+  bool take(const AtomMatch& symmetry) {
+    constexpr double rounding = 1e-9;  // A^2
+    const double far = farness(symmetry);
+    if (far >= least_ - rounding) {
+      return false;
+    }
+    best_ = symmetry;
+    least_ = far;
+    return true;
+  }
+
+  /// Takes a symmetry and goes on to those whose atoms lie nearest to where the rotation of the one before puts them.
+  void refine(const std::array<BondedAtoms, 2>& bonded, const std::array<Colours, 2>& colours,
+              AtomMatch symmetry) {
+    constexpr int most = 20;
+    NearestSymmetry here(from_, to_);
+    here.best_ = symmetry;
+    here.least_ = farness(symmetry);
+    for (int round = 0; round < most; ++round) {
+      const RigidFit fit = kabsch(in_order(from_, here.best_), to_);
+      Geometry turned;
+      std::ranges::transform(from_, std::back_inserter(turned), fit);
+      auto found = MatchSearch(bonded, colours, [&](size_t atom, size_t candidate) {
+                     return square_of_way(turned[candidate], to_[atom]);
+                   }).next();
+      if (!found || !here.take(*found)) {
+        break;
+      }
+    }
+    take(here.best_);
+  }
+
+  const AtomMatch& best() const { return best_; }
+
+ private:
+  double farness(const AtomMatch& symmetry) const {
+    const Geometry from = in_order(from_, symmetry);
+    const RigidFit fit = kabsch(from, to_);
+    double sum = 0;
+    for (size_t i = 0; i < from.size(); ++i) {
+      sum += square_of_way(fit(from[i]), to_[i]);
+    }
+    return sum;
+  }
+
+  const Geometry &from_, &to_;
+  AtomMatch best_;
+  double least_;
+};
+
+}  // namespace
+
+std::optional<AtomMatch> matching_atoms(const AtomsFrame& molecule, const AtomsFrame& other) {
+  auto found = first_match(molecule, other);
+  return found ? std::optional(std::move(found->atoms)) : std::nullopt;
+}
+
+const std::vector<AtomMatch>& AtomMatcher::symmetries(bool orders) {
+  std::vector<AtomMatch>& all = symmetries_[orders ? 1 : 0];
+  if (all.empty()) {
+    const BondedAtoms each(molecule_);
+    const std::array<BondedAtoms, 2> bonded{each, each};
+    const auto colours = colours_of({&molecule_, &molecule_}, bonded, orders);
+    MatchSearch search(bonded, colours);
+    for (auto found = search.next(); found && all.size() < most_symmetries; found = search.next()) {
+      all.push_back(*std::move(found));
+    }
+  }
+  return all;
+}
+
+std::optional<AtomMatch> AtomMatcher::nearest(const AtomsFrame& other, const std::vector<double>& places) {
+  const auto found = first_match(molecule_, other);
+  if (!found || found->atoms.empty()) {
+    return found ? std::optional(found->atoms) : std::nullopt;
+  }
+  const std::vector<AtomMatch>& all = symmetries(found->orders);
+  if (all.size() == 1) {
+    return found->atoms;
+  }
+  const Geometry from = in_order(geometry_of(other.positions), found->atoms), to = geometry_of(places);
+  NearestSymmetry nearest(from, to);
+  std::ranges::for_each(all, [&](const AtomMatch& symmetry) { nearest.take(symmetry); });
+  if (all.size() == most_symmetries) {
+    const BondedAtoms each(molecule_);
+    const std::array<BondedAtoms, 2> bonded{each, each};
+    const auto colours = colours_of({&molecule_, &molecule_}, bonded, found->orders);
+    nearest.refine(bonded, colours, AtomMatch(nearest.best()));
+    Stream stream(0, "symmetries", {all.front().size()});
+    for (size_t draw = 0; draw < drawn_symmetries; ++draw) {
+      const auto drawn =
+          MatchSearch(bonded, colours, [&](size_t, size_t) { return stream.uniform(); }).next();
+      if (drawn) {
+        nearest.refine(bonded, colours, *drawn);
+      }
+    }
+  }
+  AtomMatch result;
+  for (const size_t atom : nearest.best()) {
+    result.push_back(found->atoms[atom]);
+  }
+  return result;
 }
 
 }  // namespace weyl

@@ -27,10 +27,40 @@ constexpr int64_t most_atoms_of_graph = 1000;
 /// atom, then the second. ShapeError: more than most_atoms_of_graph.
 void append_graph(const AtomsFrame& frame, std::vector<double>& degrees, std::vector<double>& pairs);
 
+/// For each atom of a molecule the atom of another copy that it is.
+using AtomMatch = std::vector<size_t>;
+
 /// The atom of `other` that each atom of a molecule is, by elements and bonds: bonded atoms are those that are bonded in `other`.
 /// Where it can be, the orders of an atom's bonds have the same sum in both, which holds for each Kekule structure of a
 /// molecule; else only what is bonded counts. Atoms that may keep their number keep it. Nothing: these are two molecules, or
 /// graphs so symmetric that no match is found soon.
-std::optional<std::vector<size_t>> matching_atoms(const AtomsFrame& molecule, const AtomsFrame& other);
+std::optional<AtomMatch> matching_atoms(const AtomsFrame& molecule, const AtomsFrame& other);
+
+/// Matches other copies of one molecule with it where they lie in space, too: elements and bonds leave open which is which of atoms
+/// that a symmetry of the graph exchanges, as the two ends of propane.
+class AtomMatcher {
+ public:
+  /// `molecule` must live as long.
+  explicit AtomMatcher(const AtomsFrame& molecule) : molecule_(molecule) {}
+
+  /// The match m that matching_atoms allows with the least
+  ///
+  ///   min over rotations R, never reflections, and shifts t of   sum_i |R x_m(i) + t - y_i|^2
+  ///
+  /// x the places of `other`, y those of `places` (N, 3), a geometry in the order of the molecule's atoms (kabsch). Of equally
+  /// near ones the first, so that atoms that may keep their number keep it. All symmetries of the graph are tried where there are fewer than
+  /// most_symmetries; of larger groups so many, and drawn_symmetries drawn from all of them, each of which is refined by
+  /// searching next to the place where the best rotation puts each atom, until that is no nearer. Nothing: as matching_atoms.
+  std::optional<AtomMatch> nearest(const AtomsFrame& other, const std::vector<double>& places);
+
+  static constexpr size_t most_symmetries = 1000, drawn_symmetries = 64;
+
+ private:
+  const std::vector<AtomMatch>& symmetries(bool orders);
+
+  const AtomsFrame& molecule_;
+  std::array<std::vector<AtomMatch>, 2>
+      symmetries_;  // without and with the orders of bonds; empty: not looked for yet
+};
 
 }  // namespace weyl

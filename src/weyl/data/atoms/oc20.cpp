@@ -159,7 +159,7 @@ SlabSet::SlabSet(const std::string& path, const Oc20DataOptions& options, bool n
         slab.energy.has_value() == first.energy.has_value() && slab.relaxed.empty() == first.relaxed.empty(),
         reader_->where(), ": must have the labels of the first frame, 'energy' ",
         first.energy ? "given" : "absent", " and 'relaxed' ", first.relaxed.empty() ? "absent" : "given");
-    if (const std::string found = doubt_of_cell(slab); !found.empty()) {
+    if (const std::string found = doubt_of(slab); !found.empty()) {
       doubt = doubtful == 0 ? text(reader_->where(), ": ", found) : doubt;
       ++doubtful;
     }

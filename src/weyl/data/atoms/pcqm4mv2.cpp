@@ -35,13 +35,13 @@ bool says(const AtomColumn* column, size_t atom) {
 }
 
 /// The places of another copy of a molecule in the order of its atoms; nothing where the atoms do not match.
-std::optional<std::vector<double>> places_of_matching(const AtomsFrame& molecule, const AtomsFrame& other) {
-  const auto place = matching_atoms(molecule, other);
-  if (!place) {
+std::optional<std::vector<double>> places_in_order(const AtomsFrame& other,
+                                                   const std::optional<AtomMatch>& match) {
+  if (!match) {
     return std::nullopt;
   }
   std::vector<double> places;
-  for (const size_t atom : *place) {
+  for (const size_t atom : *match) {
     const double* x = other.positions.data() + 3 * atom;
     places.insert(places.end(), x, x + 3);
   }
@@ -115,6 +115,25 @@ void Pcqm4mv2Reader::refuse(const FrameReader& reader, const std::string& what) 
   throw DataError(text(reader.where(), ": ", what));
 }
 
+/// Which bonds of a conformer are said to be aromatic, before its hydrogens are removed.
+std::vector<bool> Pcqm4mv2Reader::aromatic_bonds(const AtomsFrame& frame) const {
+  std::vector<bool> aromatic(frame.bonds.size(), false);
+  const FrameValue* value = frame.value(aromatic_bonds_value);
+  const auto* numbers = value == nullptr ? nullptr : std::get_if<std::vector<int64_t>>(&value->values);
+  const bool right =
+      value == nullptr || (numbers != nullptr && std::ranges::all_of(*numbers, [&](int64_t bond) {
+                             return bond >= 1 && bond <= std::ssize(aromatic);
+                           }));
+  if (!right) {
+    refuse(*s_.conformers,
+           text(aromatic_bonds_value, " must be numbers of its bonds 1 .. ", aromatic.size()));
+  }
+  for (const int64_t bond : numbers != nullptr ? *numbers : std::vector<int64_t>()) {
+    aromatic[static_cast<size_t>(bond - 1)] = true;
+  }
+  return aromatic;
+}
+
 /// Sees to it that the first conformer of the next molecule is there; false at the end.
 bool Pcqm4mv2Reader::fill() {
   if (pending_) {
@@ -133,7 +152,19 @@ bool Pcqm4mv2Reader::fill() {
                                 static_cast<int64_t>(s_.gaps->size()) - 1, " of its molecule in data.csv"));
   }
   idx_ = numbers->front();
+  // The mark is on the bonds while those of hydrogens are taken out.
+  constexpr int mark = 100;
+  const std::vector<bool> aromatic = aromatic_bonds(frame);
+  for (size_t i = 0; i < aromatic.size(); ++i) {
+    frame.bonds[i].order += aromatic[i] ? mark : 0;
+  }
+  std::erase_if(frame.values, [](const FrameValue& v) { return v.name == aromatic_bonds_value; });
   remove_hydrogens(frame);
+  pending_aromatic_.clear();
+  for (Bond& bond : frame.bonds) {
+    pending_aromatic_.push_back(bond.order >= mark);
+    bond.order %= mark;
+  }
   pending_ = std::move(frame);
   return true;
 }
@@ -187,21 +218,22 @@ void Pcqm4mv2Reader::go_to(const FramePlace& place) {
   }
 }
 
-void Pcqm4mv2Reader::add_relaxed(AtomsFrame& frame) {
+/// The places of the geometry of DFT in the order of the atoms of the molecule; empty: it has none.
+std::vector<double> Pcqm4mv2Reader::relaxed_places(const AtomsFrame& frame, AtomMatcher& atoms) {
   const auto wanted = rank(idx_);
   if (!s_.relaxed || !wanted) {
-    return;
+    return {};
   }
   AtomsFrame relaxed;
   next_relaxed(relaxed);
   relaxed_at_ = *wanted + 1;
   remove_hydrogens(relaxed);
-  auto places = places_of_matching(frame, relaxed);
+  auto places = places_in_order(relaxed, atoms.nearest(relaxed, frame.positions));
   if (!places) {
     refuse(*s_.relaxed,
            text("must have the atoms and bonds of molecule ", idx_, ", whose conformers begin at ", where_));
   }
-  frame.columns.push_back({relaxed_column, 3, std::move(*places)});
+  return *std::move(places);
 }
 
 bool Pcqm4mv2Reader::next(AtomsFrame& frame) {
@@ -221,10 +253,14 @@ bool Pcqm4mv2Reader::next(AtomsFrame& frame) {
   where_ = s_.conformers->where();
   frame = std::move(*pending_);
   pending_.reset();
-  add_relaxed(frame);
+  const std::vector<bool> aromatic = std::move(pending_aromatic_);
+  AtomMatcher atoms(frame);
+  std::vector<double> relaxed = relaxed_places(frame, atoms);
   std::vector<std::vector<double>> places{frame.positions};
   while (fill() && idx_ == idx) {
-    auto conformer = places_of_matching(frame, *pending_);
+    // Where there is no geometry to lie near to, any order of atoms that are alike is right.
+    auto conformer = places_in_order(
+        *pending_, relaxed.empty() ? matching_atoms(frame, *pending_) : atoms.nearest(*pending_, relaxed));
     if (!conformer) {
       refuse(*s_.conformers, text("must have the atoms and bonds of molecule ", idx,
                                   ", of which it is a conformer, as the one at ", where_));
@@ -239,6 +275,12 @@ bool Pcqm4mv2Reader::next(AtomsFrame& frame) {
       const double* from = places[static_cast<size_t>(c) % places.size()].data() + 3 * atom;
       all.insert(all.end(), from, from + 3);
     }
+  }
+  for (size_t i = 0; i < aromatic.size(); ++i) {  // matches are of Kekule structures, which all files have
+    frame.bonds[i].order = aromatic[i] ? 4 : frame.bonds[i].order;
+  }
+  if (!relaxed.empty()) {
+    frame.columns.push_back({relaxed_column, 3, std::move(relaxed)});
   }
   frame.columns.push_back({conformers_column, 3 * s_.count, std::move(all)});
   if (const double gap = (*s_.gaps)[static_cast<size_t>(idx)]; !std::isnan(gap)) {

@@ -384,13 +384,13 @@ void append_sdf(std::string& to, const AtomsFrame& frame) {
   const auto bonds = static_cast<int64_t>(frame.bonds.size());
   require<DataError>(frame.size() <= most && bonds <= most, "SDF: a molecule must have at most ", most,
                      " atoms and bonds, has ", frame.size(), " and ", bonds);
-  const FrameValue *name = frame.value("name"), *dimensions = frame.value("dimensions");
+  const FrameValue *title = frame.value("name"), *dimensions = frame.value("dimensions");
   const std::string planar = dimensions != nullptr ? field_text(*dimensions) : "3";
   std::array<char, 96> line{};
   const auto append = [&](const char* format, auto... values) {
     to += std::string_view(line.data(), std::snprintf(line.data(), line.size(), format, values...));
   };
-  to += text(name != nullptr ? field_text(*name) : "", "\n  weyl              ", planar, "D\n\n");
+  to += text(title != nullptr ? field_text(*title) : "", "\n  weyl              ", planar, "D\n\n");
   append("%3d%3d  0  0  0  0  0  0  0  0999 V2000\n", static_cast<int>(frame.size()),
          static_cast<int>(bonds));
   for (size_t i = 0; i < frame.numbers.size(); ++i) {
@@ -406,17 +406,18 @@ void append_sdf(std::string& to, const AtomsFrame& frame) {
     append("%3d%3d%3d  0\n", static_cast<int>(bond.first + 1), static_cast<int>(bond.second + 1),
            bond.order == 0 ? 8 : bond.order);
   }
-  if (const AtomColumn* column = frame.column("formal_charges")) {
-    const auto& charges = std::get<std::vector<int64_t>>(column->values);
-    for (size_t i = 0; i < charges.size(); ++i) {
-      if (charges[i] != 0) {
-        append("M  CHG  1%4d%4d\n", static_cast<int>(i + 1), static_cast<int>(charges[i]));
+  for (const auto& [name, mark] :
+       {std::pair{std::string_view("formal_charges"), "CHG"}, {isotopes_column, "ISO"}}) {
+    const AtomColumn* column = frame.column(name);
+    for (size_t i = 0; column != nullptr && i < frame.numbers.size(); ++i) {
+      if (const int64_t said = std::get<std::vector<int64_t>>(column->values)[i]; said != 0) {
+        append("M  %s  1%4d%4d\n", mark, static_cast<int>(i + 1), static_cast<int>(said));
       }
     }
   }
   to += "M  END\n";
   for (const FrameValue& value : frame.values) {
-    const std::string said = &value == name || &value == dimensions ? "" : field_text(value);
+    const std::string said = &value == title || &value == dimensions ? "" : field_text(value);
     to += said.empty() ? "" : text(">  <", value.name, ">\n", said, "\n\n");
   }
   to += text(kEnd, "\n");

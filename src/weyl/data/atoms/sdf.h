@@ -58,8 +58,8 @@ class SdfReader : public FrameReader {
   int64_t first_line_ = 0;
 };
 
-/// Appends one molecule as V2000, places with four decimals: the values `name` and `dimensions` (3 where there is none), the column
-/// `formal_charges`, bonds, and the other values of one number or text as data fields. What else a frame has is left out.
+/// Appends one molecule as V2000, places with four decimals: the values `name` and `dimensions` (3 where there is none), the columns
+/// `formal_charges` and `isotopes`, bonds, and the other values of one number or text as data fields. What else a frame has is left out.
 /// DataError: more than 999 atoms or bonds, a place beyond the 10 characters of its column.
 void append_sdf(std::string& to, const AtomsFrame& frame);
 

@@ -86,6 +86,10 @@ Slab slab_of(const AtomsFrame& frame, const FrameReader& reader) {
                        ": 'tags' must be 0 (below the surface), 1 (surface) or 2 (adsorbate), got ", tag);
     slab.tags.push_back(static_cast<int>(tag));
   }
+  require<DataError>(
+      std::ranges::any_of(slab.tags, [](int tag) { return tag > 0; }), where,
+      ": 'tags' must be above 0 for some atoms (1: surface, 2: adsorbate), which carry the energy, "
+      "all are 0");
   const auto fixed = atom_numbers_of(frame, "fixed", 1, where);
   for (size_t a = 0; a < slab.tags.size(); ++a) {
     require<DataError>(!fixed || (*fixed)[a] == 0 || (*fixed)[a] == 1, where,
@@ -108,36 +112,70 @@ Slab slab_of(const AtomsFrame& frame, const FrameReader& reader) {
   return slab;
 }
 
-std::string doubt_of_cell(const Slab& slab) {
-  constexpr double least = 5;  // A; atoms of a surface lie nearer, images across a vacuum farther
-  if (slab.positions.empty() || !slab.stacked) {
-    return "";
+namespace {
+
+constexpr double kLeastVacuum = 5;  // A; atoms of a surface lie nearer, images across a vacuum farther
+
+/// Where atoms lie along a lattice vector, in shares of it, ascending.
+std::vector<double> shares_along(const Slab& slab, const Vector3& dual) {
+  std::vector<double> shares;
+  for (const Vector3& x : slab.positions) {
+    shares.push_back(x[0] * dual[0] + x[1] * dual[1] + x[2] * dual[2]);
   }
-  const CellRows duals = duals_of(slab.cell);
+  std::ranges::sort(shares);
+  return shares;
+}
+
+/// The widest gap between numbers that ascend; 0 of one alone.
+double widest_step(const std::vector<double>& numbers) {
+  double widest = 0;
+  for (size_t i = 1; i < numbers.size(); ++i) {
+    widest = std::max(widest, numbers[i] - numbers[i - 1]);
+  }
+  return widest;
+}
+
+std::string doubt_of_vacuum(const Slab& slab, const CellRows& duals) {
   std::array<double, 3> empty{};
   for (size_t d = 0; d < 3; ++d) {
-    std::vector<double> shares;
-    for (const Vector3& x : slab.positions) {
-      const double share = x[0] * duals[d][0] + x[1] * duals[d][1] + x[2] * duals[d][2];
-      shares.push_back(share - std::floor(share));
-    }
+    std::vector<double> shares = shares_along(slab, duals[d]);
+    std::ranges::for_each(shares, [](double& share) { share -= std::floor(share); });
     std::ranges::sort(shares);
-    double widest = 1 - shares.back() + shares.front();
-    for (size_t i = 1; i < shares.size(); ++i) {
-      widest = std::max(widest, shares[i] - shares[i - 1]);
-    }
-    empty[d] = widest / length(duals[d]);
+    empty[d] = std::max(1 - shares.back() + shares.front(), widest_step(shares)) / length(duals[d]);
   }
   const size_t most = static_cast<size_t>(std::ranges::max_element(empty) - empty.begin());
-  if (empty[2] >= least) {
+  if (empty[2] >= kLeastVacuum) {
     return "";
   }
-  return most == 2 || empty[most] < least
+  return most == 2 || empty[most] < kLeastVacuum
              ? text("its cell has no vacuum along the third lattice vector, the widest empty layer is ",
                     empty[2], " Angstrom: a bulk is no slab, and images across it are not seen")
              : text("its vacuum seems to lie along lattice vector ", most + 1, " (", empty[most],
                     " Angstrom), and not along the third one (", empty[2],
                     "): images are taken along the first two, which must span the surface");
+}
+
+}  // namespace
+
+std::string doubt_of(const Slab& slab) {
+  if (slab.positions.empty()) {
+    return "";
+  }
+  const CellRows duals = duals_of(slab.cell);
+  if (std::string doubt = slab.stacked ? doubt_of_vacuum(slab, duals) : ""; !doubt.empty()) {
+    return doubt;
+  }
+  if (const double within = widest_step(shares_along(slab, duals[2])) / length(duals[2]);
+      within >= kLeastVacuum) {
+    return text(
+        "its atoms lie in two parts with ", within,
+        " Angstrom between them along the third lattice vector: the cell seems to tear the slab apart, "
+        "of which no images are taken there; shift it so that its atoms follow one another");
+  }
+  return std::ranges::find(slab.tags, 2) != slab.tags.end()
+             ? ""
+             : "no atom has tag 2: without an adsorbate no images of atoms are taken, and the model does not see "
+               "that the slab repeats";
 }
 
 std::vector<SlabImage> slab_images(const Slab& slab, double radius) {

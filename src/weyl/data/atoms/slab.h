@@ -30,14 +30,15 @@ struct Slab {
 /// The slab that the frame which a reader gave last holds: the column `tags`; the lattice; and, where they are there, the
 /// columns `fixed` (0 or 1; else atoms of tag 0 are) and `relaxed` (N, 3), and the value `energy`. `fixed` and `relaxed` may
 /// also be values of as many rows as atoms, as rows of ASE's databases have them. Relaxed places are moved to the image
-/// nearest to the initial ones. DataError naming file and frame: no tags, or others than 0, 1 and 2; no cell, or one without
+/// nearest to the initial ones. DataError naming file and frame: no tags, others than 0, 1 and 2, or 0 alone; no cell, or one without
 /// a volume, or without periods along the first two vectors; columns of other shapes; numbers that are not finite.
 Slab slab_of(const AtomsFrame& frame, const FrameReader& reader);
 
-/// Why the cell of a slab is likely not what it is taken for, with the vacuum along the third lattice vector: there is none, or it
-/// lies along another one. A sentence; empty: it is likely right, or the slab is not stacked. Of each lattice vector the widest layer between neighbouring
-/// atoms is looked at, across the other two.
-std::string doubt_of_cell(const Slab& slab);
+/// Why a slab is likely not what it is taken for, a sentence; empty: it is likely right. Its cell has no vacuum along
+/// the third lattice vector, where it is stacked, or has it along another one: of each lattice vector the widest layer
+/// between neighbouring atoms is looked at, across the other two. Its atoms lie in two parts with a vacuum between
+/// them, as a slab has that was wrapped into its cell. No atom is of the adsorbate.
+std::string doubt_of(const Slab& slab);
 
 /// An image of an atom of a slab, moved by lattice vectors.
 struct SlabImage {

@@ -57,6 +57,7 @@ std::optional<GapMolecule> gap_molecule(const std::string& smiles, int64_t confo
                                         const std::atomic<bool>& stopped) {
   GapMolecule molecule{smiles, conformers_of_smiles(smiles, conformers, seed, 1), {}, {}};
   molecule.relaxed = molecule.conformers.front();
+  std::erase_if(molecule.relaxed.values, [](const FrameValue& v) { return v.name == aromatic_bonds_value; });
   try {
     Xtb xtb(molecule.relaxed.numbers, {.accuracy = 1});
     auto relaxed = relax([&](std::span<const double> x) { return xtb(x); }, molecule.relaxed.positions,

@@ -23,6 +23,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
+#include "weyl/data/atoms/pcqm4mv2.h"
 
 namespace weyl {
 namespace {
@@ -133,25 +134,38 @@ int bond_order(const RDKit::Bond& bond) {
       return 2;
     case RDKit::Bond::TRIPLE:
       return 3;
-    case RDKit::Bond::AROMATIC:
-      return 4;
     default:
       return 0;
   }
 }
 
-/// Atoms, bonds and charges of a molecule, without places.
+/// Atoms, bonds, charges and isotopes of a molecule, without places. Bonds are those of a Kekule structure; which of them are aromatic,
+/// the value `aromatic_bonds` says.
 AtomsFrame frame_of(const RDKit::ROMol& molecule) {
   AtomsFrame frame;
-  std::vector<int64_t> charges;
+  RDKit::RWMol kekule(molecule, /*quickCopy=*/true);
+  RDKit::MolOps::Kekulize(kekule);
+  std::string aromatic;
+  std::vector<int64_t> charges, isotopes;
   for (const auto* atom : molecule.atoms()) {
     frame.numbers.push_back(atom->getAtomicNum());
     charges.push_back(atom->getFormalCharge());
+    isotopes.push_back(atom->getIsotope());
   }
   frame.columns.push_back({"formal_charges", 1, std::move(charges)});
+  if (std::ranges::any_of(isotopes, [](int64_t mass) { return mass != 0; })) {
+    frame.columns.push_back({std::string(isotopes_column), 1, std::move(isotopes)});
+  }
   for (const auto* bond : molecule.bonds()) {
     frame.bonds.push_back({static_cast<int64_t>(bond->getBeginAtomIdx()),
-                           static_cast<int64_t>(bond->getEndAtomIdx()), bond_order(*bond)});
+                           static_cast<int64_t>(bond->getEndAtomIdx()),
+                           bond_order(*kekule.getBondWithIdx(bond->getIdx()))});
+    if (bond->getIsAromatic()) {
+      aromatic += text(aromatic.empty() ? "" : " ", frame.bonds.size());
+    }
+  }
+  if (!aromatic.empty()) {
+    frame.set(FrameValue{aromatic_bonds_value, {}, std::vector{aromatic}});
   }
   return frame;
 }
@@ -211,9 +225,10 @@ std::vector<AtomsFrame> conformers_of(const RDKit::ROMol& molecule, int64_t dime
   std::vector<AtomsFrame> conformers;
   std::vector<int> molecule_of;
   const auto molecules = static_cast<int>(RDKit::MolOps::getMolFrags(molecule, molecule_of));
+  AtomsFrame bonded = frame_of(molecule);
+  bonded.values.push_back({"dimensions", {}, std::vector{dimensions}});
   for (auto conformer = molecule.beginConformers(); conformer != molecule.endConformers(); ++conformer) {
-    AtomsFrame frame = frame_of(molecule);
-    frame.values.push_back({"dimensions", {}, std::vector{dimensions}});
+    AtomsFrame frame = bonded;
     for (const auto& place : (*conformer)->getPositions()) {
       frame.positions.insert(frame.positions.end(), {place.x, place.y, place.z});
     }

@@ -96,6 +96,13 @@ Geomformer::Geomformer(const Options& given, const Interface& interface)
   require<ConfigError>(
       options.rounds == 1 || moved_ != nullptr,
       "model.geomformer.rounds: needs an output that moves nodes (a vector of role offset or point)");
+  require<ConfigError>(
+      options.rounds == 1 ||
+          std::ranges::none_of(this->interface.features,
+                               [](const Quantity& q) { return q.level == Level::node && q.name == "free"; }),
+      "model.geomformer.rounds: must be 1, because the data have nodes that do not move (feature 'free'), "
+      "and the next round would move them, got ",
+      options.rounds);
 }
 
 Geomformer::Tower Geomformer::tower(const std::string& prefix, bool positions, bool features) {

@@ -135,7 +135,9 @@ void fields(Fields& f, Options& o) {
   f("init", o.init,
     "how linear maps start, but for those that ET and PaiNN start by their own law: torch, weights and biases U(-a, a) with a = "
     "1 / sqrt(inputs), or xavier, a = sqrt(6 / (inputs + outputs)) and no bias");
-  f("rounds", o.rounds, "times the whole net runs, each from the positions that the last one gave", {1, 16});
+  f("rounds", o.rounds,
+    "times the whole net runs, each from the positions that the last one gave; 1 for slabs, of which not all atoms move",
+    {1, 16});
 }
 
 double residual_init(const Options& o) {

@@ -2,12 +2,14 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/zeros_like.h>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <numeric>
 
 #include "weyl/carriers/dataset.h"
+#include "weyl/carriers/layout.h"
 #include "weyl/core/check.h"
 #include "weyl/core/elements.h"
 #include "weyl/core/units.h"
@@ -16,6 +18,7 @@
 #include "weyl/data/atoms/unit_doubts.h"
 #include "weyl/data/base/sample_checks.h"
 #include "weyl/models/framed_model.h"
+#include "weyl/ops/segment.h"
 #include "weyl/tasks/force_field_statistics.h"
 
 namespace weyl {
@@ -79,6 +82,49 @@ std::string refused_of(const Task& task, const Interface& interface, const Datas
 }
 
 }  // namespace
+
+std::vector<std::string> warnings_about_held(const TaskOptions& task, const Dataset& train) {
+  const auto* property = std::get_if<PropertyOptions>(&task.task);
+  if (property == nullptr) {
+    return {};
+  }
+  std::vector<std::string> lines;
+  constexpr double rounding = 0.02;
+  for (const HeldSum& held : property->held) {
+    int64_t off = 0, worst = 0, whole = 0;
+    double most = 0, sum_there = 0, total_there = 0;
+    each_chunk(train, [&](const std::vector<int64_t>& samples, const Batch& batch) {
+      const Tensor numbers = batch.labels.at(held.target).select(1, 0);
+      const Segments& graphs = graphs_of(batch.input);
+      const Tensor sums = segment_sum(numbers.unsqueeze(1), graphs).contiguous(),
+                   squares = segment_sum(numbers.square().unsqueeze(1), graphs).contiguous(),
+                   totals =
+                       held.to.empty()
+                           ? at::zeros_like(sums)
+                           : std::get<Points>(batch.input).of_graphs.at(held.to).to(at::kDouble).contiguous();
+      for (size_t b = 0; b < samples.size(); ++b) {
+        const double sum = sums.const_data_ptr<double>()[b], total = totals.const_data_ptr<double>()[b],
+                     wide = std::sqrt(squares.const_data_ptr<double>()[b]), far = std::abs(sum - total);
+        whole += std::isnan(far) ? 0 : 1;
+        off += far > rounding * wide ? 1 : 0;
+        if (far > rounding * wide && far > most) {
+          most = far;
+          worst = samples[b];
+          sum_there = sum;
+          total_there = total;
+        }
+      }
+      return true;
+    });
+    if (off > 0) {
+      lines.push_back(text("task.property.held: the labels '", held.target, "' must have the sum ",
+                           held.to.empty() ? "0" : text("'", held.to, "'"), ", but have not in ", off, " of ",
+                           whole, " training samples, most in sample ", worst, ": ", sum_there, ", not ",
+                           total_there, "; predictions are held to it, and cannot meet them"));
+    }
+  }
+  return lines;
+}
 
 std::string check_axes(const SavedModel& saved, const Splits& data) {
   const auto* framed = dynamic_cast<const FramedModel*>(saved.model.get());

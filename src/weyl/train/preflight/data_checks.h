@@ -21,6 +21,11 @@ std::string check_axes(const SavedModel& saved, const Splits& data);
 /// a training does not need; empty where there is none. Of large splits, samples evenly spread are looked at.
 std::string check_measured(const SavedModel& saved, const Splits& data);
 
+/// Warnings, before a training of task property, where the numbers of nodes that it holds to a total (task.property.held) have another
+/// sum in a training sample, by more than 2 % of the root of the sum of their squares, which numbers of two digits keep: no prediction can meet such
+/// labels. Of large splits, samples evenly spread are looked at, and of them those of whose nodes none lacks its number.
+std::vector<std::string> warnings_about_held(const TaskOptions& task, const Dataset& train);
+
 /// Warnings, before a training of task force_field, about energies, forces and stresses that are likely of other units
 /// than they are read in, or whose signs do not fit (data/atoms/unit_doubts.h). The lines have the likely units. They are
 /// guesses from the first frames of the training samples, or of the whole file that those were drawn from, in its order.

@@ -99,7 +99,7 @@ void freeze(Prepared& p) {
 }
 
 // To be raised by whoever changes what a task finds in the same samples: what was kept is then made anew.
-constexpr int kFitVersion = 1;
+constexpr int kFitVersion = 2;
 
 // All that the statistics of a task depend on beside the samples: sums over many samples have other bits with other threads or
 // instructions.
@@ -157,10 +157,15 @@ bool chooses_without(const Prepared& p, const std::string& best, const Dataset& 
   return true;
 }
 
+// Whether the splits of a set lack labels by design. Others who lack them likely forgot them.
+bool keeps_labels_back(const DataOptions& data) {
+  return std::holds_alternative<Pcqm4mv2DataOptions>(data.set);
+}
+
 // Refuses a validation split without labels. Nothing is chosen by the test split, whose labels many published sets keep back:
 // of what it lacks there are no metrics, and a warning says so. So it is with what the choice of the best model does not look
 // at in the validation split, of which a note is enough. Whether the test split can be measured at all.
-bool count_labels_of_others(Prepared& p, const std::string& best) {
+bool count_labels_of_others(Prepared& p, const std::string& best, bool by_design) {
   for (const auto& [name, split] : named_splits(p.data)) {
     if (split == nullptr || split->size() == 0 || split == p.data.train) {  // which has been counted
       continue;
@@ -169,7 +174,7 @@ bool count_labels_of_others(Prepared& p, const std::string& best) {
       count_labels(*p.saved.task, *split, name);
       continue;
     }
-    std::vector<std::string>& lines = split == p.data.test ? p.likely_faults : p.notes;
+    std::vector<std::string>& lines = split == p.data.test && !by_design ? p.likely_faults : p.notes;
     LabelsLacked lacked;
     if (split == p.data.test) {
       lacked = labels_lacked(*p.saved.task, *split, name);
@@ -228,7 +233,7 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const Recipe
   }
   p.saved.task = make_task(files.task);
   p.labels = count_labels(*p.saved.task, *p.data.train);
-  const bool measures_test = count_labels_of_others(p, recipe.train.best);
+  const bool measures_test = count_labels_of_others(p, recipe.train.best, keeps_labels_back(files.data));
   if (resumed == nullptr) {  // a run that was begun goes on
     require_features_are_no_labels(p.data.train->schema().interface.features, p.saved.task->labels(),
                                    p.saved.task->name());
@@ -243,6 +248,7 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const Recipe
       p.saved.interface = interface_from(*source, p.saved.interface, from);
     }
     std::ranges::move(warnings_about_units(recipe, *p.data.train), std::back_inserter(p.likely_faults));
+    std::ranges::move(warnings_about_held(files.task, *p.data.train), std::back_inserter(p.likely_faults));
   }
   p.recipe = recipe;
   for (const Quantity& label : p.data.train->schema().labels) {
