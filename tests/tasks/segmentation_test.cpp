@@ -144,6 +144,28 @@ TEST(Segmentation, OfPointsCountsEveryClassOnTheCloudsThatHaveIt) {
   }
 }
 
+/// Of points class 0 is a class as the others are, also as a region, and counts once.
+TEST(Segmentation, RegionsOfPointsMayBeClasses) {
+  SegmentationOptions options;
+  options.names = {"floor", "wall", "lamp"};
+  options.regions = {{"floor", {0}}, {"inside", {1, 2}}};
+  const Segmentation task(options);
+  PointLogits model(task.interface(schema_of_clouds()));
+  model.train(false);
+  const Batch batch = two_clouds();
+  const auto meter = task.meter(model.interface);
+  meter->add(batch, task.step(model, batch).predictions);
+  const Metrics m = meter->values();
+  EXPECT_NEAR(m.at("iou").value, (m.at("iou_floor").value + m.at("iou_inside").value) / 2, 1e-12);
+  std::vector<std::string> names;
+  for (const MetricName& name : meter->names(schema_of_clouds())) {
+    names.push_back(name.name);
+  }
+  EXPECT_EQ(std::ranges::count(names, "iou_floor"), 1);
+  options.regions.push_back({"floor", {0}});
+  EXPECT_THROW(Segmentation(options).interface(schema_of_clouds()), ConfigError);
+}
+
 TEST(Segmentation, LossOfPointsIsThatOfTheirGraphs) {
   SegmentationOptions options;
   options.dice = 0.5;
@@ -219,9 +241,12 @@ TEST(Segmentation, DiceAndIouAreThoseCountedByHand) {
   m = measured();
   EXPECT_NEAR(m.at("dice_core").value, 0.9, 1e-12);
   EXPECT_NEAR(m.at("dice").value, (m.at("dice_whole").value + 0.9) / 2, 1e-12);
-  options.regions.back().labels = {1};
-  EXPECT_NE(message_of<ConfigError>([&] { measured(); }).find("must be a name of its own"),
-            std::string::npos);
+  for (const auto& [name, labels] :
+       {std::pair<std::string, std::vector<int64_t>>{"core", {1}}, {"whole", {2}}}) {
+    options.regions.back() = {name, labels};  // another class's name, another region's
+    EXPECT_NE(message_of<ConfigError>([&] { measured(); }).find("must be a name of its own"),
+              std::string::npos);
+  }
 }
 
 /// One pixel three to the left of another; a mask alone; two that are empty.

@@ -129,7 +129,6 @@ for name, contents in {
     "odd_record": changed("<H", record + 20, 300),
     "extra_type": changed("<B", record + 54 + 2, 99),
     "extra_beyond": changed("<B", record + 54 + 2, 10),
-    "extra_twice": changed("<32s", record + 54 + 4, b"gps_time"),
 }.items():
     (broken / f"{name}.las").write_bytes(contents)
 

@@ -159,6 +159,10 @@ Ranks::Ranks(const RankPlace& place, const Meeting& meeting)
 
 Ranks::~Ranks() {
   try {
+    if (group_->gloo) {  // or `leave` has said so
+      group_->store->setTimeout(kLastWords);
+      group_->store->add(kLeft, 1);
+    }
     if (group_->nccl) {
       group_->nccl->shutdown();  // together with the others, whose sums may still need this card
     }
@@ -279,6 +283,7 @@ void Ranks::wait_for_first() {
       group_->store->set(key, std::string());
     }
     while (!group_->store->check({key})) {
+      require<RankLeaves>(!group_->store->check({kFailed}), "another rank has failed");
       std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
   });

@@ -201,6 +201,17 @@ FilePredictor::FilePredictor(const std::string& path, const PredictorOptions& op
 FilePredictor::FilePredictor(Subject subject, const PredictorOptions& options)
     : Predictor(saved_of(subject), options), subject_(std::move(subject)) {}
 
+namespace {
+
+/// How the clouds of a set are given; null: it has none.
+const CloudInput* cloud_input_of(const DataOptions& data) {
+  const auto* clouds = std::get_if<CloudsDataOptions>(&data.set);
+  const auto* shapes = std::get_if<ModelnetDataOptions>(&data.set);
+  return clouds != nullptr ? &clouds->input : shapes != nullptr ? &shapes->input : nullptr;
+}
+
+}  // namespace
+
 void FilePredictor::join(FilePredictor other, const std::string& first, const std::string& name) {
   const auto* own = std::get_if<DecathlonDataOptions>(&subject_.recipe.data.set);
   const auto* others = std::get_if<DecathlonDataOptions>(&other.subject_.recipe.data.set);
@@ -209,6 +220,13 @@ void FilePredictor::join(FilePredictor other, const std::string& first, const st
     throw ConfigError(text(name, ": its volumes must be read as those of ", first, ", but data.decathlon.",
                            key, " differs; predict with each alone"));
   }
+  const CloudInput *here = cloud_input_of(subject_.recipe.data),
+                   *there = cloud_input_of(other.subject_.recipe.data);
+  require<ConfigError>(
+      here == nullptr || there == nullptr || !(here->moments() || there->moments()) ||
+          (here->neighbours == there->neighbours && here->neighbours_as == there->neighbours_as),
+      name, ": its nodes must be told of as many neighbours as those of ", first,
+      ", since moments are of so many; predict with each alone");
   Predictor::join(std::move(other), first, name);
 }
 

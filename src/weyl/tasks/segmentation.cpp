@@ -156,9 +156,14 @@ std::vector<uint8_t> cells_of(const Tensor& classes, const std::vector<int64_t>&
   return cells;
 }
 
-/// Whether a region is one class, no background, under its own name: it is then scored once.
-bool is_class(const Region& region, const std::vector<std::string>& names) {
-  return region.labels.size() == 1 && region.labels[0] >= 1 && region.labels[0] < std::ssize(names) &&
+/// Of grids 0 is the background, of points a class as the others are.
+int64_t first_scored(bool grids) {
+  return grids ? 1 : 0;
+}
+
+/// Whether a region is one class, of those from `first` on, under its own name: it is then scored once.
+bool is_class(const Region& region, const std::vector<std::string>& names, int64_t first) {
+  return region.labels.size() == 1 && region.labels[0] >= first && region.labels[0] < std::ssize(names) &&
          region.name == names[static_cast<size_t>(region.labels[0])];
 }
 
@@ -177,13 +182,14 @@ class Overlaps : public Meter {
         grids_(interface.grid),
         counts_(at::zeros({classes(), classes()}, at::kLong)) {
     const std::vector<Region>& regions = options.regions;
-    for (int64_t k = grids_ ? 1 : 0; k < classes(); ++k) {
+    const int64_t first = first_scored(grids_);
+    for (int64_t k = first; k < classes(); ++k) {
       const bool region = std::ranges::find(regions, Region{names_[k], {k}}) != regions.end();
       parts_.push_back(
           {{names_[k], {k}}, regions.empty() || region, region || classes() - 1 <= kMostNamedClasses});
     }
     for (const Region& region : regions) {
-      if (!is_class(region, names_)) {
+      if (!is_class(region, names_, first)) {
         parts_.push_back({region, true, true});
       }
     }
@@ -413,14 +419,17 @@ class Overlaps : public Meter {
   int64_t samples_ = 0;
 };
 
-void check_regions(const std::vector<Region>& regions, const std::vector<std::string>& names) {
-  std::set<std::string> used(names.begin() + 1, names.end());
+void check_regions(const std::vector<Region>& regions, const std::vector<std::string>& names, bool grids) {
+  const int64_t first = first_scored(grids);
+  const std::set<std::string> classes(names.begin() + first, names.end());
+  std::set<std::string> used;
   for (size_t i = 0; i < regions.size(); ++i) {
     const Region& region = regions[i];
     const std::string where = text("task.segmentation.regions[", i, "]");
     require<ConfigError>(!region.name.empty(), where, ".name: must be given, got nothing");
-    require<ConfigError>(used.insert(region.name).second || is_class(region, names), where,
-                         ".name: must be a name of its own, got \"", region.name, "\" a second time");
+    require<ConfigError>(
+        used.insert(region.name).second && (!classes.contains(region.name) || is_class(region, names, first)),
+        where, ".name: must be a name of its own, got \"", region.name, "\" a second time");
     require<ConfigError>(!region.labels.empty(), where, ".labels: must be at least one class, got none");
     for (const int64_t k : region.labels) {
       require<ConfigError>(k >= 0 && k < static_cast<int64_t>(names.size()), where, ".labels: must be 0 .. ",
@@ -462,7 +471,7 @@ Interface Segmentation::interface(const Schema& data) const {
     refuse_options_of_grids(options_);
   }
   const int64_t classes = classes_of(data, kMaskLabel, kSegmentation), D = data.interface.dimension;
-  check_regions(options_.regions, class_names(options_.names, classes, kSegmentation));
+  check_regions(options_.regions, class_names(options_.names, classes, kSegmentation), !points);
   require<ConfigError>(options_.cross_entropy > 0 || options_.focal > 0 || options_.dice > 0,
                        "task.segmentation: cross_entropy, focal or dice must have a weight, got none");
   check_class_weights(options_.class_weights, classes, kSegmentation);

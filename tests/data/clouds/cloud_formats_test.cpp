@@ -3,6 +3,8 @@
 
 #include <cmath>
 #include <fstream>
+#include <iterator>
+#include <span>
 #include <string>
 
 #include "tests/data/folder.h"
@@ -158,6 +160,31 @@ TEST(CloudFormats, LasIsReadAsLaspyReadsIt) {
   }
 }
 
+TEST(CloudFormats, ExtraBytesOfLasMayBeSeveralAndRepeatAName) {
+  const std::string path = folder + "format_6.las";
+  std::ifstream in(path, std::ios::binary);
+  std::string file{std::istreambuf_iterator<char>(in), {}};
+  const size_t record = file.find("treeID");  // of its 192 bytes the name begins at byte 4
+  const auto read = [&] { return parse_las(std::as_bytes(std::span(file)), "p"); };
+  const PointTable table = read();
+  const auto x = [](const PointTable& of, const char* name, int64_t row) {
+    return of.values[row * of.columns() + of.find(name)];
+  };
+  file.replace(record, 6, std::string("gps_time").substr(0, 6));
+  file.replace(record, 8, "gps_time");
+  const PointTable twice = read();
+  EXPECT_EQ(x(twice, "gps_time_2", 3), x(table, "treeid", 3));
+  file.replace(record, 8, std::string("pair\0\0\0\0", 8));
+  file[record - 2] = 13;  // two numbers of 16 bits, where one of 32 was
+  const PointTable pair = read();
+  EXPECT_EQ(pair.find("pair"), -1);
+  for (int64_t row = 0; row < 40; ++row) {
+    const auto whole = static_cast<uint32_t>(static_cast<int32_t>(x(table, "treeid", row)));
+    EXPECT_EQ(x(pair, "pair_0", row), whole & 0xFFFFU);
+    EXPECT_EQ(x(pair, "pair_1", row), whole >> 16U);
+  }
+}
+
 TEST(CloudFormats, BrokenLas) {
   expect_refusals(
       "las",
@@ -183,9 +210,8 @@ TEST(CloudFormats, BrokenLas) {
           {"long_record", "its 1 records must end before the points; record 1 does not"},
           {"odd_record", "extra bytes must be described by 192 bytes each, the record has 300"},
           {"extra_type",
-           "extra bytes 'treeID' must be one number (types 1 to 10) or bare bytes, are of type 99"},
+           "extra bytes 'treeID' must be one to three numbers (types 1 to 30) or bare bytes, are of type 99"},
           {"extra_beyond", "extra bytes 'treeID' must be within the 36 bytes of a point"},
-          {"extra_twice", "extra bytes must have names of their own, got 'gps_time'"},
       },
       [](const std::string& path) { read_las(path); });
 }

@@ -46,6 +46,20 @@ double distance(const Tensor& a, const Tensor& b) {
   return (a - b).abs().max().item<double>();
 }
 
+/// Under autocast what was turned or normed is float32 and values are not: as of ragged attention, the wider type counts.
+TEST(LocalAttention, TakesNarrowValuesBesideWideKeys) {
+  at::manual_seed(2);
+  const NearestNodes near =
+      nearest_nodes(at::randn({12, 3}), Segments::of_sizes(std::vector<int64_t>{12}), 3);
+  const Tensor q = at::randn({12, 2, 4}), k = at::randn({12, 2, 4}),
+               v = at::randn({12, 2, 4}).to(at::kBFloat16);
+  const Tensor y = local_attention(q, k, v, near, 0.5),
+               wide = local_attention(q, k, v.to(at::kFloat), near, 0.5);
+  EXPECT_EQ(y.scalar_type(), at::kFloat);
+  EXPECT_TRUE(y.equal(wide));
+  EXPECT_THROW(local_attention(q, k.to(at::kDouble), v, near, 0.5), ShapeError);
+}
+
 TEST(LocalAttention, IsPaddedAttentionWithAMask) {
   at::manual_seed(1);
   const Segments graphs = Segments::of_sizes(std::vector<int64_t>{20, 1, 7});

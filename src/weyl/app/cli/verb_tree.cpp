@@ -148,7 +148,7 @@ Verb add_eval(CLI::App& root) {
       "rigid bodies: go N steps, each from where the one before has left the bodies, and measure each");
   add_choice(
       app, "--rotate", c->rotate, {"z", "so3"},
-      "points in space and volumes of shapes: measure each sample turned by a rotation of its own, about z or any");
+      "points in space and volumes of shapes: measure each sample turned by a rotation of its own, about the upward axis (z unless the set says another) or any");
   add_switch(
       app, "--moved", c->moved,
       "points in space and volumes of shapes: also a table of the same under turns by 5 to 90 degrees and by any angle, of "

@@ -170,7 +170,11 @@ int check(const AuditCommand& command, const Systems& systems, const std::shared
   if (data != nullptr) {
     options.measured = measured_anew(*subject.model, data, {samples, drawn.rows});
   }
-  require_alike(ranks, predictor, std::make_shared<InMemory>(samples, schema), "the samples");
+  if (ranks != nullptr) {
+    Schema drawn_schema = schema;  // random samples have no labels
+    std::erase_if(drawn_schema.labels, [&](const Quantity& q) { return !samples.labels.contains(q.name); });
+    require_alike(ranks, predictor, std::make_shared<InMemory>(samples, drawn_schema), "the samples");
+  }
   const AuditReport report = audit(*subject.model, task, samples, schema, options);
   if (!is_first(ranks)) {
     return exit_done;

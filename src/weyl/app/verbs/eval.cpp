@@ -16,6 +16,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/output_files.h"
 #include "weyl/core/own_folder.h"
+#include "weyl/data/clouds/modelnet.h"
 #include "weyl/data/poses/trajectory_errors.h"
 #include "weyl/predict/subject.h"
 #include "weyl/saved/evaluate.h"
@@ -112,17 +113,35 @@ int run_on_trajectory(const EvalCommand& command) {
   return exit_done;
 }
 
+/// The axis that points upwards in the samples of a set; z where the set says none.
+int upward_axis_of(const DataOptions& data) {
+  if (const auto* clouds = std::get_if<CloudsDataOptions>(&data.set)) {
+    return static_cast<int>(clouds->up);
+  }
+  const auto* shapes = std::get_if<ModelnetDataOptions>(&data.set);
+  return shapes != nullptr ? upward_axis(*shapes) : 2;
+}
+
+/// `turned`: how the samples were, z or so3; empty: not at all.
 void print_evaluation(const Evaluation& evaluation,
-                      const std::vector<std::pair<std::string, Metrics>>& baselines, bool json) {
+                      const std::vector<std::pair<std::string, Metrics>>& baselines,
+                      const std::string& turned, bool json) {
   if (json) {
     Json beside = Json::object();
     for (const auto& [name, metrics] : baselines) {
       beside.set(name, to_json(metrics));
     }
-    std::cout << to_json(evaluation).set("baselines", beside).dump() << "\n";
+    Json said = to_json(evaluation).set("baselines", beside);
+    if (!turned.empty()) {
+      said.set("rotate", turned);
+    }
+    std::cout << said.dump() << "\n";
     return;
   }
-  std::cout << evaluation.samples << (evaluation.samples == 1 ? " sample\n" : " samples\n")
+  std::cout << evaluation.samples << (evaluation.samples == 1 ? " sample" : " samples")
+            << (turned.empty()    ? "\n"
+                : turned == "so3" ? ", each turned by any rotation\n"
+                                  : ", each turned about the upward axis\n")
             << metrics_lines(of_first_step(evaluation.metrics), baselines);
   std::cout << rollout_text(evaluation.metrics, baselines);
   for (const Breakdown& breakdown : evaluation.breakdowns) {
@@ -178,7 +197,9 @@ int measure(const EvalCommand& command, const Systems& systems, const std::share
     warn_of_training_samples(command, *data);
   }
   if (!command.rotate.empty()) {
-    data = turned_samples(data, command.rotate == "z" ? Turns::z : Turns::so3, 0, where);
+    const std::optional<int> about =
+        command.rotate == "z" ? std::optional(upward_axis_of(recipe.data)) : std::nullopt;
+    data = turned_samples(data, about, 0, where);
   }
   Progress progress("eval", data->size(), Progress::style_for_stderr(command.output.quiet || !leads));
   Evaluation evaluation = predictor.evaluate(data, where,
@@ -217,7 +238,7 @@ int measure(const EvalCommand& command, const Systems& systems, const std::share
   for (auto& [name, metrics] : baselines) {
     leave_out(metrics, without);
   }
-  print_evaluation(evaluation, baselines, command.output.json);
+  print_evaluation(evaluation, baselines, command.rotate, command.output.json);
   return exit_done;
 }
 

@@ -163,12 +163,25 @@ void require_alike(const std::shared_ptr<Ranks>& ranks, const Predictor& predict
   if (ranks == nullptr) {
     return;
   }
+  ranks->require_same("the model's weights", text("checksum ", predictor.checksum()));
+  if (std::filesystem::is_directory(file)) {
+    std::vector<std::string> files;
+    for (const auto& entry : std::filesystem::directory_iterator(file)) {
+      if (entry.is_regular_file()) {
+        files.push_back(text(entry.path().filename().string(), " ", entry.file_size()));
+      }
+    }
+    std::ranges::sort(files);
+    const std::string all = joined(files, "\n");
+    ranks->require_same(file, text(files.size(), " files, names and sizes with checksum ",
+                                   checksum(std::as_bytes(std::span(all)))));
+    return;
+  }
   constexpr size_t beginning = size_t{1} << 20;
   std::string first(beginning, '\0');
   std::ifstream in(file, std::ios::binary);
   in.read(first.data(), static_cast<std::streamsize>(first.size()));
   first.resize(static_cast<size_t>(in.gcount()));
-  ranks->require_same("the model's weights", text("checksum ", predictor.checksum()));
   ranks->require_same(file, text(std::filesystem::file_size(file), " bytes, at its beginning with checksum ",
                                  checksum(std::as_bytes(std::span(first)))));
 }

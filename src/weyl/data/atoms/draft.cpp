@@ -12,6 +12,7 @@
 #include "weyl/algebra/lattice/neighbours.h"
 #include "weyl/carriers/points.h"
 #include "weyl/core/check.h"
+#include "weyl/core/quote.h"
 #include "weyl/core/elements.h"
 #include "weyl/data/atoms/files.h"
 #include "weyl/data/atoms/frame_keys.h"
@@ -357,7 +358,7 @@ FoundData slabs(const std::string& path, const Frames& all, FoundData found) {
       all.in_files, path,
       ": holds slabs and what they relax to, which data set oc20 reads from a folder with files train.*, "
       "valid.* and test.*: put it there under such a name, or divide it, `weyl data split ",
-      path, " --out DIR`, and give the folder");
+      shell_word(path), " --out DIR`, and give the folder");
   found.tasks = {{"relaxation", "relaxed places, and energies where there are some"}};
   found.periodic = false;  // models see images, not periods
   const Splits splits = measure(found, Oc20DataOptions{.path = path});

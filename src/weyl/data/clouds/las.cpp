@@ -22,7 +22,7 @@ constexpr size_t kVersion = 24, kHeaderSize = 94, kPointsAt = 96, kRecords = 100
                  kShortestHeader = 227, kHeaderOf14 = 375;
 constexpr size_t kRecordHeader = 54, kRecordUser = 2, kRecordId = 18, kRecordSize = 20;
 constexpr size_t kExtraDescription = 192, kExtraType = 2, kExtraOptions = 3, kExtraName = 4,
-                 kExtraNameSize = 32, kExtraScale = 112, kExtraOffset = 136;
+                 kExtraNameSize = 32, kExtraScale = 112, kExtraOffset = 136, kMostExtraNumbers = 3;
 constexpr uint8_t kCompressed =
     0xC0;                             // bits of the format by which LASzip says that it has packed the points
 constexpr double kAngleStep = 0.006;  // degrees, of the formats from 6 on
@@ -209,22 +209,32 @@ class LasReader {
       const size_t type = at<uint8_t>(place + kExtraType), options = at<uint8_t>(place + kExtraOptions);
       const auto* first = reinterpret_cast<const char*>(file_.data()) + place + kExtraName;
       const std::string name(first, std::find(first, first + kExtraNameSize, '\0'));
-      check(type < stored_bytes.size(), "extra bytes ", quote(name, 40),
-            " must be one number (types 1 to 10) or bare bytes, are of type ", type);
-      const size_t bytes = type == 0 ? options : stored_bytes[type];  // bare bytes say their number there
+      check(type <= kMostExtraNumbers * (stored_bytes.size() - 1), "extra bytes ", quote(name, 40),
+            " must be one to three numbers (types 1 to 30) or bare bytes, are of type ", type);
+      const size_t numbers = type == 0 ? 0 : (type - 1) / (stored_bytes.size() - 1) + 1;
+      const size_t stored = type == 0 ? 0 : (type - 1) % (stored_bytes.size() - 1) + 1;
+      const size_t bytes =
+          type == 0 ? options : numbers * stored_bytes[stored];  // bare bytes say their number there
       check(in_point + bytes <= point_bytes_, "extra bytes ", quote(name, 40), " must be within the ",
             point_bytes_, " bytes of a point, are not");
-      if (type != 0) {
-        LasColumn column{lower(name), in_point, static_cast<Stored>(type)};
-        column.factor = (options & 8U) != 0 ? at<double>(place + kExtraScale) : 1;
-        column.plus = (options & 16U) != 0 ? at<double>(place + kExtraOffset) : 0;
-        check(std::ranges::find(columns_, column.name, &LasColumn::name) == columns_.end() &&
-                  !column.name.empty(),
-              "extra bytes must have names of their own, got ", quote(name, 40));
+      for (size_t k = 0; k < numbers && !name.empty(); ++k) {
+        LasColumn column{own_name(lower(numbers == 1 ? name : text(name, "_", k))),
+                         in_point + k * stored_bytes[stored], static_cast<Stored>(stored)};
+        column.factor = (options & 8U) != 0 ? at<double>(place + kExtraScale + k * sizeof(double)) : 1;
+        column.plus = (options & 16U) != 0 ? at<double>(place + kExtraOffset + k * sizeof(double)) : 0;
         columns_.push_back(std::move(column));
       }
       in_point += bytes;
     }
+  }
+
+  /// A name that no column has: this one, or with _2, _3, ... behind it.
+  std::string own_name(const std::string& name) const {
+    std::string own = name;
+    for (int k = 2; std::ranges::find(columns_, own, &LasColumn::name) != columns_.end(); ++k) {
+      own = text(name, "_", k);
+    }
+    return own;
   }
 
   static std::string lower(std::string name) {

@@ -401,6 +401,10 @@ int up_of(const ModelnetDataOptions& o, bool meshes) {
 
 }  // namespace
 
+int upward_axis(const ModelnetDataOptions& o) {
+  return up_of(o, fs::is_directory(o.path) ? ModelnetFiles(o.path).empty() : !is_hdf5(o.path));
+}
+
 Schema declared_schema(const ModelnetDataOptions& o) {
   require<ConfigError>(o.classes > 0, "data.modelnet.classes: must be given where no files show them, got ",
                        o.classes);

@@ -117,4 +117,7 @@ bool is_modelnet_folder(const std::string& path);
 std::shared_ptr<const Dataset> open_modelnet_file(const std::string& path,
                                                   const ModelnetDataOptions& options);
 
+/// The axis that points upwards in the files, 0 to 2.
+int upward_axis(const ModelnetDataOptions& options);
+
 }  // namespace weyl

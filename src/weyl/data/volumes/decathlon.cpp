@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <functional>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -523,22 +524,21 @@ std::vector<PlacedCase> look_at_all(const std::vector<VolumeCase>& cases, const 
   return placed;
 }
 
-/// Takes those cases out whose headers or values are refused, and adds why to `faults`.
-void take_out_faulty(std::vector<VolumeCase>& cases, const Reading& reading,
-                     std::vector<std::string>& faults) {
-  std::erase_if(cases, [&](const VolumeCase& files) {
-    try {
-      const PlacedCase c = look_at(files, reading.options);
-      image_of(c, reading);
-      if (!files.mask.empty()) {
-        mask_of(c, reading);
+/// Takes those cases out that `read` refuses, and adds why to `faults`. DataError: none is left in the folder.
+void take_out_faulty(const std::string& folder, VolumeIndex& index, std::vector<std::string>& faults,
+                     const std::function<void(const VolumeCase&)>& read) {
+  for (std::vector<VolumeCase>* cases : {&index.training, &index.test}) {
+    std::erase_if(*cases, [&](const VolumeCase& files) {
+      try {
+        read(files);
+        return false;
+      } catch (const DataError& error) {
+        faults.emplace_back(error.what());
+        return true;
       }
-      return false;
-    } catch (const DataError& error) {
-      faults.emplace_back(error.what());
-      return true;
-    }
-  });
+    });
+  }
+  require<DataError>(!index.training.empty() || !index.test.empty(), folder, ": no case can be read");
 }
 
 /// The dataset.json in the folder of the files or in the one above it (imagesTr/..) that names one of them: what
@@ -620,14 +620,24 @@ FoundCases find_cases(const DecathlonDataOptions& options, std::vector<std::stri
   require_options(options);
   FoundCases found{read_volume_index(options.path), nullptr};
   DecathlonDataOptions o = options;
+  if (faults != nullptr) {  // before anything is learned from the first image, or from all masks
+    take_out_faulty(o.path, found.index, *faults, [](const VolumeCase& files) {
+      read_volume_header(files.channels[0]);
+      if (!files.mask.empty()) {
+        numbers_in_masks({files});
+      }
+    });
+  }
   complete(o, found.index);
   found.reading = reading_of(o, found.index.modalities);
   if (faults != nullptr) {
-    for (std::vector<VolumeCase>* cases : {&found.index.training, &found.index.test}) {
-      take_out_faulty(*cases, *found.reading, *faults);
-    }
-    require<DataError>(!found.index.training.empty() || !found.index.test.empty(), options.path,
-                       ": no case can be read");
+    take_out_faulty(o.path, found.index, *faults, [&](const VolumeCase& files) {
+      const PlacedCase c = look_at(files, o);
+      image_of(c, *found.reading);
+      if (!files.mask.empty()) {
+        mask_of(c, *found.reading);
+      }
+    });
   }
   return found;
 }

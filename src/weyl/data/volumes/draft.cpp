@@ -5,6 +5,9 @@
 #include <filesystem>
 #include <iterator>
 #include <memory>
+#include <optional>
+#include <set>
+#include <utility>
 
 #include "weyl/core/check.h"
 #include "weyl/core/quantile.h"
@@ -62,10 +65,12 @@ bool is_even(const Sides& s) {
   return same_spacing(std::ranges::min(s), std::ranges::max(s));
 }
 
-/// Slices so far apart that nothing is turned out of their plane; nnU-Net's rule.
-bool is_of_slices(const Sides& s) {
+/// The axis across slices so far apart that nothing is turned out of their plane; nnU-Net's rule.
+std::optional<size_t> across_slices(const Sides& s) {
   constexpr double kFar = 3;
-  return s[2] >= kFar * std::max(s[0], s[1]);
+  const auto coarsest = static_cast<size_t>(std::ranges::max_element(s) - s.begin());
+  const double other = std::max(s[(coarsest + 1) % 3], s[(coarsest + 2) % 3]);
+  return s[coarsest] >= kFar * other ? std::optional(coarsest) : std::nullopt;
 }
 
 /// A spacing that all volumes are brought to, and why; no numbers: each keeps its own.
@@ -197,17 +202,26 @@ void write_labels(ConfigDraft& draft, const VolumeIndex& index, const std::vecto
   }
 }
 
-/// The first name of a class that tells left from right; empty: none does.
-std::string sided(const std::vector<std::string>& labels) {
-  for (const std::string& label : labels) {
-    std::string small = label;
-    std::ranges::transform(small, small.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    if (small.find("left") != std::string::npos || small.find("right") != std::string::npos) {
-      return label;
+/// The letters of a name, small, in words.
+std::set<std::string> words_of(const std::string& name) {
+  std::set<std::string> words;
+  std::string word;
+  for (const char c : name + " ") {
+    if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
+      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    } else if (!word.empty()) {
+      words.insert(std::exchange(word, ""));
     }
   }
-  return "";
+  return words;
+}
+
+/// The first name of a class of the left, where there is one of the right; empty: nothing tells the sides apart.
+std::string sided(const std::vector<std::string>& labels) {
+  const auto of = [&](const char* side) {
+    return std::ranges::find_if(labels, [&](const auto& label) { return words_of(label).contains(side); });
+  };
+  return of("left") != labels.end() && of("right") != labels.end() ? *of("left") : "";
 }
 
 void write_normalising(ConfigDraft& draft, const std::vector<std::string>& names, int64_t modalities) {
@@ -315,8 +329,8 @@ FoundData VolumeFiles::draft(const std::string& path) {
              " mm: an axis is halved while four voxels are left and its spacing is below twice the finest"));
     draft.set("base", 8, "channels at the full resolution, doubled with each stage; nnU-Net takes 32");
     draft.table("train.grids");
-    if (is_of_slices(spacing)) {
-      draft.set("rotation", TomlText::raw("{ axis = \"z\" }"),
+    if (const auto across = across_slices(spacing)) {
+      draft.set("rotation", TomlText::raw(text("{ axis = \"", "xyz"[*across], "\" }")),
                 "what a plain net learns from samples alone: up to 30 degrees in the slices, in one of five");
     } else {
       draft.set(

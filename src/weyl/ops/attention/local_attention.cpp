@@ -15,9 +15,11 @@ namespace weyl {
 namespace {
 
 /// `near`: in whose order the edges are; null: in that of the nodes.
-Tensor attended(const Tensor& q, const Tensor& k, const Tensor& v, const Edges& edges,
+Tensor attended(const Tensor& given_q, const Tensor& given_k, const Tensor& given_v, const Edges& edges,
                 const NearestNodes* near, double scale) {
   const char* where = "local_attention";
+  const Tensor q = widened(given_q), k = widened(given_k),
+               v = widened(given_v);  // under autocast of several types
   require(q.dim() == 3 && q.size(0) == edges.nodes(), where, ": q must be (", edges.nodes(), ", H, K), got ",
           q.sizes());
   const int64_t n = q.size(0), heads = q.size(1);
@@ -30,7 +32,7 @@ Tensor attended(const Tensor& q, const Tensor& k, const Tensor& v, const Edges& 
   // One op for all three, whose rows are of one width: zeros behind the shorter ones change nothing.
   const int64_t wide = std::max(q.size(2), v.size(2));
   const auto row = [&](const Tensor& x) {
-    const Tensor each = widened(x).expand({n, heads, x.size(2)});
+    const Tensor each = x.expand({n, heads, x.size(2)});
     return (x.size(2) < wide ? at::constant_pad_nd(each, {0, wide - x.size(2)}) : each)
         .reshape({n, heads * wide});
   };

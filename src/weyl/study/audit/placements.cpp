@@ -113,13 +113,17 @@ double quadratic_mean(const Tensor& x) {
 
 }  // namespace
 
-std::shared_ptr<const Dataset> turned_samples(const std::shared_ptr<const Dataset>& data, Turns turns,
-                                              uint64_t seed, const std::string& where) {
+std::shared_ptr<const Dataset> turned_samples(const std::shared_ptr<const Dataset>& data,
+                                              std::optional<int> about, uint64_t seed,
+                                              const std::string& where) {
   require_placeable(*data, where);
-  return std::make_shared<PlacedSamples>(data, [turns, ways = draw_ways(data->size(), seed)](int64_t i) {
-    const Ways& w = ways[static_cast<size_t>(i)];
-    return Placement{turns == Turns::so3 ? w.uniform : turn_about({0, 0, 1}, w.angle), {}};
-  });
+  Direction axis{};
+  axis[static_cast<size_t>(about.value_or(0))] = 1;
+  return std::make_shared<PlacedSamples>(
+      data, [about, axis, ways = draw_ways(data->size(), seed)](int64_t i) {
+        const Ways& w = ways[static_cast<size_t>(i)];
+        return Placement{about ? turn_about(axis, w.angle) : w.uniform, {}};
+      });
 }
 
 Breakdown measured_when_placed(const Predictor& predictor, const std::shared_ptr<const Dataset>& data,

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "weyl/saved/predictor.h"
@@ -9,15 +10,13 @@
 
 namespace weyl {
 
-/// By which rotations turned_samples turns.
-enum class Turns { z, so3 };
-
-/// The samples, each turned by a rotation of its own: any (so3), or one about z. Points in space are turned about the mean of
-/// their places, volumes of shapes before they become cells (Dataset::made_anew); labels turn with them. Rotations are drawn
-/// from `seed`: the same as of the rows `turned uniformly` and `turned about z` of measured_when_placed. DataError: they are
-/// no points in space, and the set cannot make its samples anew.
-std::shared_ptr<const Dataset> turned_samples(const std::shared_ptr<const Dataset>& data, Turns turns,
-                                              uint64_t seed, const std::string& where);
+/// The samples, each turned by a rotation of its own: about axis `about`, 0 to 2, or any where there is none. Points in space are
+/// turned about the mean of their places, volumes of shapes before they become cells (Dataset::made_anew); labels turn with
+/// them. Rotations are drawn from `seed`: the same as of the rows `turned uniformly` and `turned about x`, y and z of
+/// measured_when_placed. DataError: they are no points in space, and the set cannot make its samples anew.
+std::shared_ptr<const Dataset> turned_samples(const std::shared_ptr<const Dataset>& data,
+                                              std::optional<int> about, uint64_t seed,
+                                              const std::string& where);
 
 /// What a model says of samples that are turned and shifted before they become cells (Dataset::made_anew): rows `as it is`,
 /// `turned 5` to `turned 90` degrees about an axis of its own for each sample, `turned uniformly`, and `shifted 0.5` to `shifted

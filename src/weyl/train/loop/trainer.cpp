@@ -205,7 +205,7 @@ Elapsed Trainer::elapsed() const {
           nominal_ * static_cast<double>(state_.tokens.value_or(0))};
 }
 
-// All ranks must have the same plan and moments, and begin with the weights and averages of the first.
+// All ranks must have the same plan and moments, and begin with the weights, the averages and the task's statistics of the first.
 void Trainer::start_alike() {
   uint64_t plan = 0, moments = 0;
   const EpochPlan first = loader_.plan(state_.epoch);
@@ -218,6 +218,18 @@ void Trainer::start_alike() {
   }
   ranks_->require_same("training data", text(data_.train->size(), " samples, plan ", plan));
   ranks_->require_same("the optimiser's state", text("checksum ", moments));
+  // What the task takes from the data depends in its last bits on threads, of which ranks may have other numbers.
+  NamedTensors learned = saved_.task->state();
+  std::string shapes;
+  for (const auto& [name, tensor] : learned) {
+    shapes += text(name, " ", tensor.numel(), " ");
+  }
+  ranks_->require_same("what the task takes from the training data", shapes);
+  for (auto& [name, tensor] : learned) {
+    tensor = tensor.contiguous();
+    take_of_first(*ranks_, tensor);
+  }
+  saved_.task->load(learned);
   for (const Parameter& p : saved_.model->parameters()) {
     take_of_first(*ranks_, p.tensor);
   }
