@@ -93,7 +93,7 @@ TEST(ImportThenPredict, GivesTheLibrarysNumbersAndTheGradient) {
   const NamedTensors nothing = load_tensors(folder + "/nothing.safetensors");
   for (const auto& [name, tensor] : out) {  // no rows, and every output all the same
     ASSERT_TRUE(nothing.contains(name)) << name;
-    EXPECT_EQ(nothing.at(name).size(0), 0) << name;
+    EXPECT_EQ(nothing.at(name).size(0), name == "offsets" ? 1 : 0) << name;
     EXPECT_EQ(nothing.at(name).sizes().slice(1), tensor.sizes().slice(1)) << name;
   }
 }
