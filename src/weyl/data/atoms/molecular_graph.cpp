@@ -313,7 +313,7 @@ class NearestSymmetry {
 
   /// Takes a symmetry and goes on to those whose atoms lie nearest to where the rotation of the one before puts them.
   void refine(const std::array<BondedAtoms, 2>& bonded, const std::array<Colours, 2>& colours,
-              AtomMatch symmetry) {
+              const AtomMatch& symmetry) {
     constexpr int most = 20;
     NearestSymmetry here(from_, to_);
     here.best_ = symmetry;
