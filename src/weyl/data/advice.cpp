@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -11,6 +10,7 @@
 #include "weyl/core/alternatives.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/small_letters.h"
 #include "weyl/data/clouds/cloud_reader.h"
 #include "weyl/data/clouds/point_clouds.h"
 #include "weyl/data/clouds/point_text.h"
@@ -26,12 +26,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kClouds =
     "point clouds, one a file, in a folder for each class are read by data.set = \"clouds\"";
 constexpr size_t kMostNames = 8, kMostTried = 100;  // listed and looked at, of many
-
-std::string small(std::string name) {
-  std::ranges::transform(name, name.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return name;
-}
 
 /// Files of other programs, by their ending or name.
 struct Known {
@@ -74,7 +68,7 @@ constexpr Known known[] = {
     {".mhd", "the header of a MetaImage volume", "save it as one file, .mha"}};
 
 const Known* known_by(const std::string& path) {
-  std::string name = small(fs::path(path).filename().string());
+  std::string name = in_small_letters(fs::path(path).filename().string());
   if (std::ifstream file(path, std::ios::binary); file) {  // what begins as PLY is PLY, whatever its name
     std::array<char, 4> begin{};
     file.read(begin.data(), begin.size());

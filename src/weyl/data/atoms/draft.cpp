@@ -14,6 +14,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/elements.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/small_letters.h"
 #include "weyl/data/atoms/files.h"
 #include "weyl/data/atoms/frame_keys.h"
 #include "weyl/data/atoms/molecule3d.h"
@@ -26,7 +27,7 @@
 namespace weyl {
 namespace {
 
-using frame_keys::Frames, frame_keys::Key, frame_keys::Labels, frame_keys::labels_of, frame_keys::lower;
+using frame_keys::Frames, frame_keys::Key, frame_keys::Labels, frame_keys::labels_of;
 
 std::string key_names(const std::vector<const Key*>& keys) {
   std::string line;
@@ -143,7 +144,7 @@ void write_labels(ConfigDraft& draft, const Frames& all, const Labels& labels) {
   }
   if (labels.forces != nullptr) {
     draft.set("forces", labels.forces->name, named(labels.forces));
-    if (lower(labels.forces->name).find("grad") != std::string::npos) {
+    if (in_small_letters(labels.forces->name).find("grad") != std::string::npos) {
       draft.set("force_sign", "gradient", "by its name");
     }
     const bool alone =

@@ -1,7 +1,6 @@
 #include "weyl/data/atoms/extended_xyz.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstdlib>
 #include <set>
@@ -10,6 +9,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/elements.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/small_letters.h"
 #include "weyl/core/text_number.h"
 #include "weyl/core/units.h"
 #include "weyl/data/atoms/extended_xyz_comment.h"
@@ -37,13 +37,6 @@ const char* seems_points(std::string_view line) {
 const std::string* single_text(const FrameValue& value) {
   const auto* texts = std::get_if<std::vector<std::string>>(&value.values);
   return texts != nullptr && value.shape.empty() ? &texts->front() : nullptr;
-}
-
-std::string in_small_letters(std::string_view s) {
-  std::string small(s);
-  std::ranges::transform(small, small.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return small;
 }
 
 /// Whether a value can be what the key says in our spelling.

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <set>
 
+#include "weyl/core/small_letters.h"
 #include "weyl/data/atoms/inspect_frames.h"
 #include "weyl/data/atoms/molecules.h"
 #include "weyl/data/atoms/potential_keys.h"
@@ -53,7 +53,7 @@ const Key* key_of(const std::vector<Key>& keys, const std::array<std::string_vie
   }
   const Key* only = nullptr;
   for (const Key& key : keys) {
-    const std::string name = lower(key.name);
+    const std::string name = in_small_letters(key.name);
     const bool other = std::ranges::find(other_energy_keys, key.name) != other_energy_keys.end() ||
                        name.starts_with(prediction_prefix);
     const bool says =
@@ -72,17 +72,10 @@ const Key* key_of(const std::vector<Key>& keys, const std::array<std::string_vie
 bool is_bookkeeping(const std::string& name) {
   static const std::set<std::string> words{"index", "indices", "old_indices", "id",   "i",     "step",
                                            "time",  "frame",   "md_step",     "seed", "walker"};
-  return words.contains(lower(name)) || name == config_type_label;
+  return words.contains(in_small_letters(name)) || name == config_type_label;
 }
 
 }  // namespace
-
-std::string lower(std::string_view s) {
-  std::string out(s);
-  std::ranges::transform(out, out.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return out;
-}
 
 Frames frames_of(const std::string& path) {
   Frames all;
@@ -140,7 +133,7 @@ Labels labels_of(const Frames& all) {
   labels.forces = key_of(all.vectors, forces_keys, "force", {"gradient", "gradients"});
   labels.stress = key_of(all.tensors, stress_keys, "stress");
   for (const Key& key : all.numbers) {
-    const std::string name = lower(key.name);
+    const std::string name = in_small_letters(key.name);
     const bool an_energy = &key == labels.energy || is_beside_labels(name) ||
                            (name.find("energ") != std::string::npos && !is_level(name));
     if (!an_energy && key.varies && key.frames == all.frames && !is_bookkeeping(key.name)) {

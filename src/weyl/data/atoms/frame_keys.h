@@ -49,7 +49,4 @@ Labels labels_of(const Frames& all);
 /// QM9's own files, whose labels have a data set of their own.
 bool is_qm9_set(const Frames& all);
 
-/// ASCII letters made small.
-std::string lower(std::string_view s);
-
 }  // namespace weyl::frame_keys

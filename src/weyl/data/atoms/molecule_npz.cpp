@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <set>
@@ -13,6 +12,7 @@
 #include "weyl/core/elements.h"
 #include "weyl/core/input_file.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/small_letters.h"
 #include "weyl/data/containers/archives.h"
 #include "weyl/data/containers/array.h"
 #include "weyl/data/containers/npy.h"
@@ -36,9 +36,7 @@ std::string_view stem(const ZipEntry& entry) {
 /// Whether an array over frames is of whole frames by its name and has the shape of such, whatever the number
 /// of atoms: dipoles (T, 3) of three atoms look like charges, tensors (T, 3, 3) like forces.
 bool is_of_frames(std::string_view name, const std::vector<int64_t>& shape) {
-  std::string small(name);
-  std::ranges::transform(small, small.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  const std::string small = in_small_letters(name);
   const std::vector<int64_t> one(shape.begin() + 1, shape.end());
   if (name == "D" || small.find("dipole") != std::string::npos) {
     return one == std::vector<int64_t>{3};

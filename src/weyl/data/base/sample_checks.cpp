@@ -3,7 +3,6 @@
 #include <ATen/TensorOperators.h>
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <iterator>
 #include <set>
@@ -13,6 +12,7 @@
 #include "weyl/carriers/points.h"
 #include "weyl/core/check.h"
 #include "weyl/core/checksum.h"
+#include "weyl/core/small_letters.h"
 
 namespace weyl {
 namespace {
@@ -136,8 +136,8 @@ std::string warning_about_spacings(const Dataset& data) {
 }
 
 std::string warning_about_masks(const Dataset& data) {
-  const auto stem_of = [](std::string path) {  // without .gz and one ending more, in small letters
-    std::ranges::transform(path, path.begin(), [](unsigned char c) { return std::tolower(c); });
+  const auto stem_of = [](const std::string& given) {  // without .gz and one ending more, in small letters
+    std::string path = in_small_letters(given);
     path.resize(path.size() - (path.ends_with(".gz") ? 3 : 0));
     const size_t dot = path.rfind('.');
     return dot != std::string::npos && path.find('/', dot) == std::string::npos ? path.substr(0, dot) : path;

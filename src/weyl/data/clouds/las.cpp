@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "weyl/core/input_file.h"
 #include "weyl/core/little_endian.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/small_letters.h"
 
 namespace weyl {
 namespace {
@@ -218,7 +218,7 @@ class LasReader {
       check(in_point + bytes <= point_bytes_, "extra bytes ", quote(name, 40), " must be within the ",
             point_bytes_, " bytes of a point, are not");
       for (size_t k = 0; k < numbers && !name.empty(); ++k) {
-        LasColumn column{own_name(lower(numbers == 1 ? name : text(name, "_", k))),
+        LasColumn column{own_name(in_small_letters(numbers == 1 ? name : text(name, "_", k))),
                          in_point + k * stored_bytes[stored], static_cast<Stored>(stored)};
         column.factor = (options & 8U) != 0 ? at<double>(place + kExtraScale + k * sizeof(double)) : 1;
         column.plus = (options & 16U) != 0 ? at<double>(place + kExtraOffset + k * sizeof(double)) : 0;
@@ -235,12 +235,6 @@ class LasReader {
       own = text(name, "_", k);
     }
     return own;
-  }
-
-  static std::string lower(std::string name) {
-    std::ranges::transform(name, name.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return name;
   }
 
   void read_points() {

@@ -15,6 +15,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/input_file.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/small_letters.h"
 #include "weyl/core/text_number.h"
 #include "weyl/data/clouds/ply.h"
 #include "weyl/data/containers/text_lines.h"
@@ -587,8 +588,7 @@ void require_surface(const Mesh& mesh, std::string_view where) {
 }
 
 Mesh read_mesh(const std::string& path) {
-  std::string name = path;
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string name = in_small_letters(path);
   Mesh mesh;
   if (name.ends_with(".obj")) {
     mesh = read_obj(path);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cctype>
 #include <cmath>
 #include <cstdint>
 #include <map>
@@ -15,6 +14,7 @@
 #include "weyl/core/input_file.h"
 #include "weyl/core/little_endian.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/small_letters.h"
 #include "weyl/core/text_number.h"
 
 namespace weyl {
@@ -140,9 +140,7 @@ class PcdReader {
     }
     uint64_t columns = 0;
     for (size_t k = 0; k < names.size(); ++k) {
-      PcdField field{.name = std::string(names[k]), .size = whole(said["SIZE"], k, "SIZE")};
-      std::ranges::transform(field.name, field.name.begin(),
-                             [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+      PcdField field{.name = in_small_letters(names[k]), .size = whole(said["SIZE"], k, "SIZE")};
       field.count = said.contains("COUNT") ? whole(said["COUNT"], k, "COUNT") : 1;
       const std::string_view type = said["TYPE"][k];
       const bool real = type == "F";

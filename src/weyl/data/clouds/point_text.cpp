@@ -15,6 +15,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/input_file.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/small_letters.h"
 #include "weyl/core/text_number.h"
 
 namespace weyl {
@@ -76,10 +77,7 @@ std::string name_of_cell(std::string_view cell) {
   if (cell.size() >= 2 && (cell.front() == '"' || cell.front() == '\'') && cell.back() == cell.front()) {
     cell = cell.substr(1, cell.size() - 2);
   }
-  std::string name(cell.substr(0, kLongestName));
-  std::ranges::transform(name, name.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return name;
+  return in_small_letters(cell.substr(0, kLongestName));
 }
 
 std::vector<std::string> names_of_cells(std::span<const std::string_view> cells) {

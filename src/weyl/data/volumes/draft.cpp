@@ -12,6 +12,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/quantile.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/small_letters.h"
 #include "weyl/data/base/draft.h"
 #include "weyl/data/volumes/files.h"
 #include "weyl/data/volumes/intensities.h"
@@ -206,9 +207,9 @@ void write_labels(ConfigDraft& draft, const VolumeIndex& index, const std::vecto
 std::set<std::string> words_of(const std::string& name) {
   std::set<std::string> words;
   std::string word;
-  for (const char c : name + " ") {
+  for (const char c : in_small_letters(name) + " ") {
     if (std::isalpha(static_cast<unsigned char>(c)) != 0) {
-      word += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+      word += c;
     } else if (!word.empty()) {
       words.insert(std::exchange(word, ""));
     }

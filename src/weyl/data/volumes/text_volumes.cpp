@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <map>
@@ -13,6 +12,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/input_file.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/small_letters.h"
 #include "weyl/data/containers/byte_source.h"
 
 namespace weyl {
@@ -110,11 +110,6 @@ void set_place(TextVolume& volume, const std::array<std::array<double, 3>, 3>& a
     g.srow[4 * d + 3] = sign[d] * origin[d];
     g.pixdim[d + 1] = unit * std::hypot(axes[d][0], axes[d][1], axes[d][2]);
   }
-}
-
-std::string in_small_letters(std::string s) {
-  std::ranges::transform(s, s.begin(), [](unsigned char c) { return std::tolower(c); });
-  return s;
 }
 
 /// How many mm a unit of length is; of one that is not said 1.
