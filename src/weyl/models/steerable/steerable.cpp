@@ -256,7 +256,7 @@ Symmetry Net::claims(std::span<const int64_t> pixels, std::span<const double> sp
 Symmetry Net::symmetry() const {
   const int64_t D = interface.dimension, side = typical_side();
   Symmetry symmetry = claims(std::vector<int64_t>(static_cast<size_t>(D), side), {});
-  if (std::pow(static_cast<double>(side), static_cast<double>(D)) != interface.typical_nodes) {
+  if (!typical_is_cube()) {
     symmetry.exact.clear();
   }
   symmetry.obstacles.clear();
@@ -272,12 +272,15 @@ Symmetry Net::symmetry_for(const Input& example) const {
   return claims({pixels.data(), pixels.size()}, {grid->spacing.data(), pixels.size()});
 }
 
+bool Net::typical_is_cube() const {
+  return std::pow(typical_side(), interface.dimension) == interface.typical_nodes;
+}
+
 std::vector<std::string> Net::facts() const {
   const int64_t side = typical_side();
   const TokenRow row = tokens_of(options, segmentation_, side);
   // Of grids that are no cubes, or whose size nobody says, the mean side would say what no sample has.
-  const bool cube = std::pow(side, interface.dimension) == interface.typical_nodes;
-  if (row.tokens == 0 || !cube || side == 1) {
+  if (row.tokens == 0 || !typical_is_cube() || side == 1) {
     return {};
   }
   const std::string shape = interface.dimension == 2 ? text(row.tokens, " x ", row.tokens)
@@ -302,8 +305,7 @@ std::vector<std::string> Net::warnings(std::string_view /*differentiated_by*/) c
   const TokenRow row = tokens_of(options, segmentation_, side);
   const double cut = std::max(row.before, row.after);
   // Skips of full resolution see what tokens do not. Of grids that are no cubes the mean side says nothing certain.
-  const bool cube = std::pow(side, interface.dimension) == interface.typical_nodes;
-  if (row.tokens == 0 || cut < 1 || segmentation_ || !cube) {
+  if (row.tokens == 0 || cut < 1 || segmentation_ || !typical_is_cube()) {
     return {};
   }
   const auto cells = [](double x) { return static_cast<int64_t>(std::ceil(std::max(0.0, x))); };

@@ -50,6 +50,8 @@ class Net : public GridModel {
   /// `look`, where given, sees the features after each stage and pool.
   using Look = std::function<void(const std::string& name, const Tensor& x, const SteerableType& type)>;
   Stem stem(const Grid& grid, const Look& look = {}) const;
+  /// Whether grids of the typical number of cells are squares or cubes of the typical side.
+  bool typical_is_cube() const;
   Symmetry claims(std::span<const int64_t> pixels, std::span<const double> spacing) const;
   SteerableType type_of_stage(size_t s) const;
   SteerableType outputs_of_last_convolution() const;
