@@ -1,28 +1,8 @@
-#include <cmath>
-#include <cstdlib>
-
-#include "weyl/core/available_memory.h"
-#include "weyl/core/check.h"
+#include "tests/fuzz/point_table.h"
 #include "weyl/data/clouds/ply.h"
 
 /// Bytes are refused, or the table has the sizes that it says, no larger than the file can hold, and finite coordinates.
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  try {
-    const auto table = weyl::parse_ply({reinterpret_cast<const char*>(data), size}, "input");
-    const int64_t columns = table.columns(), x = table.find("x"), y = table.find("y"), z = table.find("z");
-    bool sound = table.rows > 0 && x >= 0 && y >= 0 && z >= 0 && table.values.size() <= size &&
-                 table.values.size() == static_cast<size_t>(table.rows * columns) &&
-                 table.bytes.size() == table.names.size();
-    for (int64_t row = 0; row < table.rows && sound; ++row) {
-      for (const int64_t k : {x, y, z}) {
-        sound = sound && std::isfinite(table.values[row * columns + k]);
-      }
-    }
-    if (!sound) {
-      std::abort();
-    }
-  } catch (const weyl::DataError&) {
-  } catch (const weyl::MemoryError&) {
-  }
-  return 0;
+  return weyl::fuzz::refuses_or_reads_points(
+      [&] { return weyl::parse_ply({reinterpret_cast<const char*>(data), size}, "input"); }, size);
 }

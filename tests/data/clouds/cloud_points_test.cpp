@@ -6,6 +6,7 @@
 #include <numeric>
 #include <set>
 
+#include "tests/points_in_space.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/data/clouds/cloud_view.h"
@@ -13,33 +14,6 @@
 
 namespace weyl {
 namespace cloud_points_test {
-
-std::vector<double> drawn(int64_t count, uint64_t seed = 1) {
-  Stream stream(seed, "points");
-  std::vector<double> points(3 * count);
-  std::ranges::generate(points, [&] { return stream.normal(); });
-  return points;
-}
-
-/// All places of a cubic lattice: many distances are equal, and exact.
-std::vector<double> lattice(int64_t side) {
-  std::vector<double> points;
-  for (int64_t i = 0; i < side * side * side; ++i) {
-    for (const int64_t x : {i % side, i / side % side, i / side / side}) {
-      points.push_back(static_cast<double>(x));
-    }
-  }
-  return points;
-}
-
-double square(const std::vector<double>& points, int64_t a, int64_t b) {
-  double sum = 0;
-  for (int64_t d = 0; d < 3; ++d) {
-    const double x = points[3 * a + d] - points[3 * b + d];
-    sum += x * x;
-  }
-  return sum;
-}
 
 /// The largest distance of any point to the nearest of the chosen ones, squared.
 double radius(const std::vector<double>& points, const std::vector<int64_t>& chosen) {
