@@ -229,7 +229,7 @@ Exceptions exceptions_of(const geomformer::Options& o, bool energies) {
   }
   if (o.input == VectorInput::zero && energies) {
     const char* nought = "the vectors of the first layer are zero, and it is linear in them";
-    if (messages_of(o.preset).own_products) {
+    if (messages_of(o).own_products) {
       found.push_back({"layers.0.messages.vec_proj.weight", nought});
     }
     if (o.norm != VectorNormLaw::none) {

@@ -196,6 +196,59 @@ TEST(GeomformerEquations, EveryPartCounts) {
   }
 }
 
+// A block of both adds, to what it reads once, what its attentions give and the messages, written out here:
+//   m_i = sum_e c_e w0_j f0_e,   V_i = sum_e c_e (e_j w1_j f1_e + u_e w2_j f2_e),   w = i Wv + b,  f = silu(basis Wf + b').
+TEST(GeomformerEquations, MessagesBesideAttentionAddTheirSums) {
+  for (const Basis basis : {Basis::pair_gaussian, Basis::exp_normal}) {
+    Options o = small_geomformer();
+    o.cutoff = CutoffOptions{CutoffLaw::cosine, 4.0, 0};
+    o.interaction = Interaction::both;
+    o.basis = basis;
+    o.feed_forward = FeedForward::none;
+    at::manual_seed(4);
+    const BuildOn build(at::kCPU, at::kDouble);
+    const at::NoGradGuard values;
+    PairGeometry geometry(o, 4);
+    Block block(o);
+    StreamAttention attention(o);
+    std::map<std::string, Tensor> weights;
+    for (const Parameter& p : block.parameters()) {
+      weights[p.name] = p.tensor;
+    }
+    for (const Parameter& p : attention.parameters()) {
+      p.tensor.copy_(weights.at("attention." + p.name));
+    }
+    const Points points = std::get<Points>(featured_batch({5, 1, 4}).input);
+    const Neighbourhood near = geometry(points);
+    const Tensor inv = random_positions(10, 21).repeat({1, 6}).narrow(1, 0, o.width);
+    const Tensor equ =
+        random_positions(30, 22).repeat({1, 6}).narrow(1, 0, o.width).reshape({10, 3, o.width});
+    const StreamAttention::Streams read = block.normed({inv, equ});
+    const auto found = block({inv, equ}, read, {}, points.graphs, near, {});
+
+    const auto map = [&](const std::string& name, const Tensor& x) {
+      return at::matmul(x, weights.at(name + ".weight").t()) + weights.at(name + ".bias");
+    };
+    const Tensor basis_of_edges = of_edges(near.basis, near.basis_rows, near.edges);
+    const auto f = at::silu(map("messages.dv_proj", basis_of_edges)).chunk(3, -1);
+    const auto w = map("messages.v_proj", read.inv).index_select(0, near.edges.neighbour).chunk(3, -1);
+    const Tensor fade = near.envelope.unsqueeze(1);
+    const Tensor of_neighbours = read.equ.index_select(0, near.edges.neighbour);
+    const Tensor scalars = fade * w[0] * f[0];
+    const Tensor vectors = fade.unsqueeze(1) * (of_neighbours * (w[1] * f[1]).unsqueeze(1) +
+                                                near.directions.unsqueeze(2) * (w[2] * f[2]).unsqueeze(1));
+    const auto attended = attention(read.inv, read.equ, {}, points.graphs, near, {}, attention.attentions());
+    EXPECT_LT(difference(found.inv,
+                         inv + attended.inv + at::zeros_like(inv).index_add(0, near.edges.centre, scalars)),
+              1e-13);
+    EXPECT_LT(difference(found.equ,
+                         equ + attended.equ + at::zeros_like(equ).index_add(0, near.edges.centre, vectors)),
+              1e-13);
+    EXPECT_GT(scalars.abs().max().item<double>(), 1e-3);
+    EXPECT_GT(vectors.abs().max().item<double>(), 1e-3);
+  }
+}
+
 // Joined towers whose products have no weights for the vectors of the other are separate ones: of the ten maps of vectors in
 // a layer, those of the two values stay, and the eight others have the other tower's columns beside their own.
 TEST(GeomformerEquations, JoinedTowersAreSeparateOnesWhereTheySeeTheirOwnVectors) {

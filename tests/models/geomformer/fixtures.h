@@ -167,6 +167,13 @@ inline std::vector<std::pair<std::string, Options>> geomformer_variants() {
     o.basis = Basis::gaussian;
     o.bias = BiasScope::none;
   });
+  add_local("attention and messages", [](auto& o) { o.interaction = Interaction::both; });
+  add_local("attention and messages of bonds", [](auto& o) {
+    o.interaction = Interaction::both;
+    o.basis = Basis::exp_normal;
+    o.parts.equ_self = false;
+    o.order = Order::sequential;
+  });
   add("sums of pairs", [](auto& o) { o.pair_embedding = true; });
   add("gated head", [](auto& o) { o.head = Head::gated; });
   variants.emplace_back("et", small_preset(Preset::et));

@@ -91,13 +91,14 @@ std::vector<Layer> layers() {
              [interface](const Embedding& layer, const State& s, const Neighbourhood& near, const Tensor&) {
                return layer(s.points, interface, near);
              });
-    if (o.interaction == Interaction::attention) {
+    if (attends(o.interaction)) {
       add_near("attention, " + name, o, std::make_shared<StreamAttention>(o),
                [](const StreamAttention& layer, const State& s, const Neighbourhood& near, const Tensor& b) {
                  return layer(s.streams.inv, s.streams.equ, {}, s.points.graphs, near, {b, b, b, b},
                               layer.attentions());
                });
-    } else {
+    }
+    if (sends_messages(o.interaction)) {
       add_near("messages, " + name, o, std::make_shared<FilteredMessages>(o),
                [](const FilteredMessages& layer, const State& s, const Neighbourhood& near, const Tensor&) {
                  return layer(s.streams.inv, s.streams.equ, near);

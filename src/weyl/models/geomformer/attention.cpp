@@ -225,22 +225,25 @@ Tensor activated(const Linear& map, const Tensor& x) {
 
 FilteredMessages::FilteredMessages(const Options& o)
     : width_(o.width),
-      heads_(has_heads(o) ? o.heads : 1),
-      filter_activation_(messages_of(o.preset).filter_activation),
-      vector_cutoff_(o.vector_cutoff || o.normaliser == Normaliser::constant) {
+      heads_(messages_of(o).scores ? o.heads : 1),
+      filter_activation_(messages_of(o).filter_activation),
+      vector_cutoff_(o.vector_cutoff || !messages_of(o).scores),
+      gives_vectors_(messages_of(o).vectors) {
   const auto map = [&](const char* name, int64_t in, int64_t out, bool bias = true) {
     return child(name, std::make_shared<Linear>(in, out, bias, LinearInit::xavier));
   };
-  if (o.normaliser == Normaliser::silu) {
+  const Messages messages = messages_of(o);
+  const int64_t values = (messages.vectors ? 3 : 1) * width_;
+  if (messages.scores) {
     q_ = map("q_proj", width_, width_);
     k_ = map("k_proj", width_, width_);
   }
-  const Messages messages = messages_of(o.preset);
   if (messages.deep_values) {
-    deep_value_ = child(
-        "values", std::make_shared<Mlp>(width_, width_, 3 * width_, Activation::silu, LinearInit::xavier));
+    deep_value_ =
+        child("values", std::make_shared<Mlp>(width_, width_, values, Activation::silu, LinearInit::xavier));
   } else {
-    value_ = map("v_proj", width_, 3 * width_);
+    value_ = map("v_proj", width_, values);
+    value_->scale_init(attends(o.interaction) ? residual_init(o) : 1);
   }
   if (messages.own_products) {
     out_ = map("o_proj", width_, 3 * width_);
@@ -249,7 +252,7 @@ FilteredMessages::FilteredMessages(const Options& o)
   if (q_) {
     key_filter_ = map("dk_proj", o.kernels, width_);
   }
-  value_filter_ = map("dv_proj", o.kernels, 3 * width_);
+  value_filter_ = map("dv_proj", o.kernels, values);
 }
 
 /// The sums over edges of one layer, for any part of the edges.
@@ -257,7 +260,7 @@ struct FilteredMessages::Sums {
   enum Input : int64_t { queries, keys, values, vectors, basis, envelope, directions };
 
   int64_t width, heads;
-  bool filter_activation, vector_cutoff;
+  bool filter_activation, vector_cutoff, gives_vectors;
   EdgeRows basis_rows;
   std::shared_ptr<Linear> key_filter, value_filter;
 
@@ -275,7 +278,7 @@ struct FilteredMessages::Sums {
     return at::silu(edge_sums(scores, {in[queries], in[keys], activated(*key_filter, in[basis])}, edges)[0]);
   }
 
-  /// m (N, F) and V (N, 3, F).
+  /// m (N, F) and, where asked for, V (N, 3, F).
   Tensors operator()(const Tensors& in, const Edges& edges) const {
     const Tensor fade = in[envelope].unsqueeze(1);
     const Tensor filters =
@@ -289,17 +292,23 @@ struct FilteredMessages::Sums {
     EdgeSums sums;
     sums.heads = heads;
     sums.channels = width;
-    sums.inputs = {{EdgeRows::neighbour, EdgeWidth::channels, false, 3},
-                   {basis_rows, EdgeWidth::channels, false, 3},
-                   {EdgeRows::edge, alpha.defined() ? EdgeWidth::heads : EdgeWidth::one},
-                   {EdgeRows::neighbour, EdgeWidth::channels, true},
-                   {EdgeRows::edge, EdgeWidth::one, true},
-                   {EdgeRows::edge, EdgeWidth::one}};
-    sums.outputs = {{EdgeRows::centre}, {EdgeRows::centre, EdgeWidth::channels, true}};
-    sums.terms = {{{{weight}, {value, 0}, {filter, 0}}, {0}},
-                  {{{vector}, {value, 1}, {filter, 1}}, {1}},
-                  {{{direction}, {value, 2}, {filter, 2}}, {1}}};
-    Tensors factors{in[values], filters, scalar_weights, in[vectors], towards};
+    const int64_t parts = gives_vectors ? 3 : 1;
+    sums.inputs = {{EdgeRows::neighbour, EdgeWidth::channels, false, parts},
+                   {basis_rows, EdgeWidth::channels, false, parts},
+                   {EdgeRows::edge, alpha.defined() ? EdgeWidth::heads : EdgeWidth::one}};
+    sums.outputs = {{EdgeRows::centre}};
+    sums.terms = {{{{weight}, {value, 0}, {filter, 0}}, {0}}};
+    Tensors factors{in[values], filters, scalar_weights};
+    if (!gives_vectors) {
+      return edge_sums(sums, factors, edges);
+    }
+    sums.inputs.insert(sums.inputs.end(), {{EdgeRows::neighbour, EdgeWidth::channels, true},
+                                           {EdgeRows::edge, EdgeWidth::one, true},
+                                           {EdgeRows::edge, EdgeWidth::one}});
+    sums.outputs.push_back({EdgeRows::centre, EdgeWidth::channels, true});
+    sums.terms.push_back({{{vector}, {value, 1}, {filter, 1}}, {1}});
+    sums.terms.push_back({{{direction}, {value, 2}, {filter, 2}}, {1}});
+    factors.insert(factors.end(), {in[vectors], towards});
     if (vector_cutoff) {
       sums.terms[1].factors.push_back({cutoff});
       factors.push_back(in[envelope]);
@@ -312,15 +321,17 @@ struct FilteredMessages::Sums {
 
 StreamAttention::Streams FilteredMessages::operator()(const Tensor& x, const Tensor& v,
                                                       const Neighbourhood& near) const {
-  const Sums sums{width_,          heads_,      filter_activation_, vector_cutoff_,
-                  near.basis_rows, key_filter_, value_filter_};
+  const Sums sums{width_,         heads_,          filter_activation_, vector_cutoff_,
+                  gives_vectors_, near.basis_rows, key_filter_,        value_filter_};
   constexpr BlockRows node = BlockRows::node, edge = BlockRows::edge;
   const Tensors summed = near.in_blocks(
-      sums, {{node, node, node, node, near.block_rows(), edge, edge}, {node, node}},
+      sums,
+      {{node, node, node, node, near.block_rows(), edge, edge},
+       std::vector<BlockRows>(gives_vectors_ ? 2 : 1, node)},
       {q_ ? (*q_)(x) : Tensor(), k_ ? (*k_)(x) : Tensor(), deep_value_ ? (*deep_value_)(x) : (*value_)(x), v,
        near.basis, near.envelope, near.directions});
   if (!out_) {
-    return {summed[0], summed[1]};
+    return {summed[0], gives_vectors_ ? summed[1] : Tensor()};
   }
   const auto o = (*out_)(summed[0]).chunk(3, -1), p = (*vectors_)(v).chunk(3, -1);
   return {(p[0] * p[1]).sum(1) * o[1] + o[2], p[2] * o[0].unsqueeze(1) + summed[1]};
@@ -337,8 +348,10 @@ Work FilteredMessages::work(const Around& around, bool equ_learns) const {
               Work::product(3 * weights(vectors_), 1 + equ) +
               around.of_basis(weights(key_filter_) + weights(value_filter_));
   // Sums over edges, of whose factors cut-offs and directions depend on no parameter: scores, m, and V's two.
-  work += around.edges * (Work::product(scored * width, 3) + Work::product(width, 2 + scored) +
-                          Work::product(3 * width, 2 + equ) + Work::product(3 * width, 2));
+  work += around.edges * (Work::product(scored * width, 3) + Work::product(width, 2 + scored));
+  if (gives_vectors_) {
+    work += around.edges * (Work::product(3 * width, 2 + equ) + Work::product(3 * width, 2));
+  }
   return work;
 }
 

@@ -67,16 +67,17 @@ class StreamAttention : public Module {
   std::array<std::shared_ptr<Linear>, 2> out_;
 };
 
-/// One weighted sum of filtered messages for both streams: TorchMD-Net's Equivariant Transformer and PaiNN.
-/// With values w_j = (w0, w1, w2) (N, 3 F) of the sender, filters f_e (E, 3 F) of the distance and u_e the
+/// One weighted sum of filtered messages for both streams: TorchMD-Net's Equivariant Transformer and PaiNN, or what stands
+/// beside attention. With values w_j = (w0, w1, w2) (N, 3 F) of the sender, filters f_e (E, 3 F) of the distance and u_e the
 /// direction (0 between coincident atoms, where it jumps, as in the published models):
 ///   m_i = sum_e a_e w0_j f0_e,     V_i = sum_e c_e (v_j w1_j f1_e + u_e w2_j f2_e)
-///   a_e: the normaliser of q_i . k_j . d_e per head (silu: ET) or 1 (constant: PaiNN), and the cut-off;
+///   a_e: the normaliser of q_i . k_j . d_e per head (silu: ET) or 1 (PaiNN, beside attention), and the cut-off;
 ///   c_e: the cut-off (silu without vector_cutoff: 1).
-/// Added are m and V (PaiNN), or, with (o1, o2, o3) = m Wo and (p1, p2, p3) = v Wp, own_products (ET):
+/// Added are m and V (PaiNN, beside attention), or, with (o1, o2, o3) = m Wo and (p1, p2, p3) = v Wp, own_products (ET):
 ///   dx = <p1, p2> o2 + o3,         dv = p3 o1 + V.
 /// Children: q_proj, k_proj, dk_proj (silu), v_proj or values, dv_proj, o_proj and vec_proj (own_products).
-/// Columns of w and f: part by part. Linear maps start by Xavier's law, their biases at zero.
+/// Columns of w and f: part by part, those of m alone where no vectors are asked for (messages_of). Linear maps start by
+/// Xavier's law, their biases at zero; beside attention values start smaller, as the last maps of other branches do.
 class FilteredMessages : public Module {
  public:
   explicit FilteredMessages(const Options& options);
@@ -88,7 +89,7 @@ class FilteredMessages : public Module {
   struct Sums;
 
   int64_t width_, heads_;
-  bool filter_activation_, vector_cutoff_;
+  bool filter_activation_, vector_cutoff_, gives_vectors_;
   std::shared_ptr<Linear> q_, k_, value_, out_, vectors_, key_filter_, value_filter_;
   std::shared_ptr<Mlp> deep_value_;
 };

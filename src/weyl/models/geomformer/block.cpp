@@ -111,9 +111,14 @@ Block::Norms Block::norms(const char* suffix, bool inv_read, bool equ_read) {
 
 Block::Block(const Options& options) : options_(options) {
   const Parts& parts = options.parts;
-  if (options.interaction == Interaction::attention) {
-    before_ = norms("", parts.inv_self || parts.inv_cross || parts.equ_cross,
-                    parts.inv_cross || parts.equ_self || parts.equ_cross);
+  const bool sent = sends_messages(options.interaction);
+  const bool vectors = sent && messages_of(options).vectors;
+  before_ = norms("", sent || parts.inv_self || parts.inv_cross || parts.equ_cross,
+                  vectors || parts.inv_cross || parts.equ_self || parts.equ_cross);
+  if (sent) {
+    messages_ = child("messages", std::make_shared<FilteredMessages>(options));
+  }
+  if (attends(options.interaction)) {
     attention_ = child("attention", std::make_shared<StreamAttention>(options));
     const auto bias = [&](const std::string& name) {
       return child(name, std::make_shared<StructuralBias>(options.kernels, options.heads, options.bias_heads,
@@ -127,9 +132,6 @@ Block::Block(const Options& options) : options_(options) {
         bias_[part] = attention_->attentions()[part] ? bias(names[part]) : nullptr;
       }
     }
-  } else {
-    before_ = norms("", true, true);
-    messages_ = child("messages", std::make_shared<FilteredMessages>(options));
   }
   if (options.feed_forward == FeedForward::none) {
     return;
@@ -160,7 +162,8 @@ Streams Block::operator()(Streams streams, const Streams& read, const Tensor& jo
                           const Neighbourhood& near, const Tensor& shared_bias) const {
   if (messages_) {
     streams = sum(streams, (*messages_)(read.inv, read.equ, near), graphs);
-  } else {
+  }
+  if (attention_) {
     StreamAttention::Biases bias{shared_bias, shared_bias, shared_bias, shared_bias};
     for (size_t part = 0; part < bias_.size(); ++part) {
       if (bias_[part]) {
@@ -191,9 +194,10 @@ Work Block::work(const Around& around, bool equ_learns) const {
   const bool learns = equ_learns || before_.equ;  // a norm has weights
   Work work;
   if (messages_) {
-    work = messages_->work(around, learns);
-  } else {
-    work = attention_->work(around, learns, options_.order == Order::parallel ? 1 : 2);
+    work += messages_->work(around, learns);
+  }
+  if (attention_) {
+    work += attention_->work(around, learns, options_.order == Order::parallel ? 1 : 2);
   }
   return work + (gated_ ? gated_->work() : mixing_ ? mixing_->work() : Work());
 }

@@ -62,7 +62,7 @@ Tensor drop_vectors(const Tensor& x, double rate);
 /// One layer on both streams, i = norm(inv), e = norm(equ):
 ///   (inv, equ) += interaction(i, e);   (inv, equ) += feed_forward(norm(inv), norm(equ))
 /// in the sequential order self-attention first, then, normalised anew, cross-attention. Children: [inv_norm,
-/// equ_norm, inv_norm_2, equ_norm_2], attention or messages, [ffn or mixing], [bias or bias_<module>].
+/// equ_norm, inv_norm_2, equ_norm_2], messages, attention or both, [ffn or mixing], [bias or bias_<module>].
 class Block : public Module {
  public:
   explicit Block(const Options& options);

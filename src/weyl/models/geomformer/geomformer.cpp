@@ -50,8 +50,7 @@ Geomformer::Geomformer(const Options& given, const Interface& interface)
   check(options);
   require<ConfigError>(interface.dimension == 3, "geomformer: works in 3 dimensions, the data have ",
                        interface.dimension);
-  const bool scores =
-      options.interaction == Interaction::attention && options.normaliser != Normaliser::constant;
+  const bool scores = attends(options.interaction) && options.normaliser != Normaliser::constant;
   const InputColumns columns = input_columns(interface, "geomformer", scores);
   const auto odd = [](const std::vector<bool>& parities) {
     return std::find(parities.begin(), parities.end(), true) != parities.end();
@@ -257,7 +256,7 @@ std::optional<double> Geomformer::reach() const {
   const bool starts_with_neighbours =
       options.neighbour_embedding || options.pair_embedding || uses_neighbours(options.input);
   // Cross-attention reads the vectors that self-attention has just changed, but for those that nobody reads at the end.
-  const bool twice = options.interaction == Interaction::attention && options.order == Order::sequential;
+  const bool twice = attends(options.interaction) && options.order == Order::sequential;
   const int64_t again = twice ? options.blocks - (reads_vectors(options, interface) ? 0 : 1) : 0;
   return static_cast<double>((starts_with_neighbours ? 1 : 0) + options.blocks + again) *
          options.cutoff->radius;

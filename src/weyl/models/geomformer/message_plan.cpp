@@ -220,7 +220,7 @@ class PlanOf : public MessagePlan {
       layer.key = weights_.dense(messages + "k_proj");
       layer.key_filter = weights_.dense(messages + "dk_proj");
       layer.value_filter = weights_.dense(messages + "dv_proj");
-      layer.values = messages_of(options_.preset).deep_values
+      layer.values = messages_of(options_).deep_values
                          ? weights_.mlp(messages + "values")
                          : kernels::DenseMlp<T>{{}, weights_.dense(messages + "v_proj")};
       layer.out = weights_.dense(messages + "o_proj");
@@ -237,7 +237,7 @@ class PlanOf : public MessagePlan {
     net_.neighbour_embedding = weights_.numbers("start.neighbours.embedding.weight");
     net_.neighbour_filter = weights_.dense("start.neighbours.distance_proj");
     net_.combine = weights_.dense("start.neighbours.combine");
-    net_.filter_activation = messages_of(options_.preset).filter_activation;
+    net_.filter_activation = messages_of(options_).filter_activation;
     net_.vector_cutoff = options_.vector_cutoff || options_.normaliser == Normaliser::constant;
     net_.norm = weights_.norm("norm");
     if (options_.head == Head::gated) {

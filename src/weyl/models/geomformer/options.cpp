@@ -90,7 +90,8 @@ void fields(Fields& f, Options& o) {
     "added to the learned widths of Gaussians, in the positions' unit (published: 1e-5 or 1e-2, so sharp "
     "that forces jump)",
     {0, 1e3});
-  f("interaction", o.interaction, "four attentions (GeoMFormer), or filtered messages (ET, PaiNN)");
+  f("interaction", o.interaction,
+    "four attentions (GeoMFormer), filtered messages (ET, PaiNN), or both side by side, the messages without scores");
   f("normaliser", o.normaliser,
     "from scores to weights: softmax, silu, constant (sums, whatever the scores) or count");
   f("vector_cutoff", o.vector_cutoff,
@@ -152,22 +153,29 @@ bool has_self_edges(const Options& o) {
   return o.preset != Preset::painn || o.interaction != Interaction::messages;
 }
 
-Messages messages_of(Preset preset) {
-  return preset == Preset::painn ? Messages{true, false, false} : Messages{};
+Messages messages_of(const Options& o) {
+  if (attends(o.interaction)) {
+    return {.scores = false, .own_products = false, .vectors = o.parts.equ_self || o.parts.equ_cross};
+  }
+  const bool painn = o.preset == Preset::painn;
+  return {.deep_values = painn,
+          .filter_activation = !painn,
+          .scores = o.normaliser == Normaliser::silu,
+          .own_products = !painn};
 }
 
 bool has_heads(const Options& o) {
-  return o.interaction == Interaction::attention || o.normaliser != Normaliser::constant;
+  return attends(o.interaction) || o.normaliser != Normaliser::constant;
 }
 
 void check(const Options& o) {
   const auto must = [](bool holds, const char* key, auto... rest) {
     require<ConfigError>(holds, "model.geomformer.", key, ": ", rest...);
   };
-  const bool messages = o.interaction == Interaction::messages;
+  const bool messages = !attends(o.interaction), sent = sends_messages(o.interaction);
   must(o.width % o.heads == 0 || !has_heads(o), "heads", "must divide the width ", o.width, ", got ",
        o.heads);
-  must(!messages || o.cutoff, "cutoff", "must be on with interaction = messages");
+  must(!sent || o.cutoff, "cutoff", "must be on with interaction = messages or both");
   must(!messages || o.normaliser == Normaliser::silu || o.normaliser == Normaliser::constant, "normaliser",
        "must be silu or constant with interaction = messages");
   must(o.basis == Basis::pair_gaussian || o.cutoff, "basis",
@@ -183,12 +191,12 @@ void check(const Options& o) {
        "jump at the cut-off");
   must(!messages || o.bias == BiasScope::none, "bias", "must be none with interaction = messages");
   must(o.smoothing == 0 || o.smoothing >= 1e-6, "smoothing", "must be 0 or at least 1e-6, got ", o.smoothing);
-  must(!messages || o.towers == Towers::one, "towers", "must be one with interaction = messages");
+  must(!sent || o.towers == Towers::one, "towers", "must be one with interaction = messages or both");
   must(o.towers != Towers::joined || o.parts.inv_cross || o.parts.equ_self || o.parts.equ_cross, "towers",
        "must not be joined without parts.inv_cross, equ_self and equ_cross, which alone read both");
   must(o.towers != Towers::joined || o.order == Order::parallel, "towers",
        "must be one or separate with order = sequential: joined towers meet once in a layer");
-  must(!o.neighbour_embedding || messages, "neighbour_embedding", "needs interaction = messages");
+  must(!o.neighbour_embedding || sent, "neighbour_embedding", "needs interaction = messages or both");
   must(!o.shared_query ||
            ((o.parts.inv_self || !o.parts.inv_cross) && (o.parts.equ_self || !o.parts.equ_cross)),
        "shared_query", "a cross-attention without self-attention of its stream has no query to share");
@@ -200,7 +208,7 @@ void require_effects(const Options& o, const Interface* interface) {
   const auto any = [&](auto quantities, auto holds) {
     return interface == nullptr || std::ranges::any_of(interface->*quantities, holds);
   };
-  const bool attention = o.interaction == Interaction::attention;
+  const bool attention = attends(o.interaction);
   const bool scored = !attention || o.normaliser != Normaliser::constant;
   const bool numbers = any(&Interface::outputs, [](const Quantity& q) { return q.kind == Kind::scalar; });
   const bool vectors = any(&Interface::outputs, [](const Quantity& q) { return q.kind != Kind::scalar; });
@@ -214,7 +222,8 @@ void require_effects(const Options& o, const Interface* interface) {
   const bool mlp_head = o.head == Head::mlp, hidden_head = (mlp_head && numbers) || products;
   const bool gated = o.feed_forward == FeedForward::gated;
   const bool feeds = o.feed_forward == FeedForward::mixing || (gated && (o.parts.inv_ffn || o.parts.equ_ffn));
-  const bool distances = !attention || (o.bias != BiasScope::none && scored) || o.pair_embedding;
+  const bool distances =
+      sends_messages(o.interaction) || (o.bias != BiasScope::none && scored) || o.pair_embedding;
   const bool gaussians =
       (o.basis == Basis::pair_gaussian && distances) || o.input != VectorInput::zero || told_vectors;
   const bool normed = o.norm != VectorNormLaw::none;

@@ -29,10 +29,18 @@ constexpr auto names_of(Preset) {
 }
 
 /// How nodes attend to one another: the four attentions within and between the two streams (GeoMFormer, eq. 5
-/// to 7), or one weighted sum of filtered messages for both (ET, PaiNN).
-enum class Interaction { attention, messages };
+/// to 7), one weighted sum of filtered messages for both (ET, PaiNN), or both side by side: the attentions, and messages
+/// that only the cut-off weighs, so that values meet functions of the distance for each channel and directions in every
+/// layer, as in appendix C.1.
+enum class Interaction { attention, messages, both };
 constexpr auto names_of(Interaction) {
-  return std::array<std::string_view, 2>{"attention", "messages"};
+  return std::array<std::string_view, 3>{"attention", "messages", "both"};
+}
+constexpr bool attends(Interaction interaction) {
+  return interaction != Interaction::messages;
+}
+constexpr bool sends_messages(Interaction interaction) {
+  return interaction != Interaction::attention;
 }
 
 /// What scores become before they weigh: softmax over the neighbours (with a cut-off its smooth weight is a
@@ -183,12 +191,14 @@ bool learns_basis(const Options& options);
 /// Whether a node is a neighbour of its own within a cut-off. Without one it always is, and in PaiNN's messages never.
 bool has_self_edges(const Options& options);
 
-/// What filtered messages are made of, by preset: values of the sender by two layers in place of one (PaiNN), SiLU on the
-/// filters (ET), and whether the sum of a node's messages multiplies products of its own vectors before it is added (ET).
+/// What filtered messages are made of: values of the sender by two layers in place of one (PaiNN), SiLU on the filters (ET),
+/// weights by scores (with normaliser = silu), whether the sum of a node's messages multiplies products of its own vectors
+/// before it is added (ET), and whether there are messages of vectors. Beside attention neither scores nor products: those
+/// are the attentions' part; and vectors where one of these gives some.
 struct Messages {
-  bool deep_values = false, filter_activation = true, own_products = true;
+  bool deep_values = false, filter_activation = true, scores = true, own_products = true, vectors = true;
 };
-Messages messages_of(Preset preset);
+Messages messages_of(const Options& options);
 
 /// Whether anything is divided among heads: not where messages are summed without scores (PaiNN).
 bool has_heads(const Options& options);
