@@ -69,6 +69,9 @@ TEST(NewConfig, OfBareCloudsHasMomentsForGatr) {
   has(config, "neighbours = 8");
   has(config, "neighbours_as = \"moments\"");
   has_not(trained(folder, "clouds --system platonic"), "moments");
+  ASSERT_EQ(weyl_program("data make solids --out solids train=20 test=10", folder).code, 0);
+  has(trained(folder, "solids --system gatr"), "neighbours_as = \"moments\"");
+  has_not(trained(folder, "solids --system transformer"), "moments");
 }
 
 TEST(NewConfig, OfParticles) {

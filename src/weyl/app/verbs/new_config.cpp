@@ -119,9 +119,8 @@ std::vector<std::string> fitting_systems(const FoundData& found, const std::stri
              : found.dimension == 2 ? std::vector<std::string>{"platonic", "transformer"}
                                     : std::vector<std::string>{"transformer"};
     case Family::shapes:
-      return !found.voxels   ? std::vector<std::string>{"platonic", "gatr", "transformer"}
-             : found.normals ? std::vector<std::string>{"platonic", "transformer", "steerable", "gatr", "cnn"}
-                             : std::vector<std::string>{"platonic", "transformer", "steerable", "cnn"};
+      return found.voxels ? std::vector<std::string>{"platonic", "transformer", "steerable", "gatr", "cnn"}
+                          : std::vector<std::string>{"platonic", "gatr", "transformer"};
     case Family::poses:
       return {"lie"};
     case Family::images:

@@ -110,7 +110,6 @@ struct FoundData {
   double radius = 5, neighbours = 0;  // of atoms: a radius in Angstrom, and the mean neighbours within it
   std::vector<std::string> warnings;  // what is likely wrong with the data, a line each
   bool patches = false;               // whether the set can also give images as points
-  bool normals = false;               // of shapes: whether their surfaces say which way they face
   bool voxels = true;                 // whether the set can also give shapes as voxels
   /// What of the above depends on the system that is chosen; none where nothing does.
   std::function<void(FoundData&, const std::string& task, const std::string& system)> plan;

@@ -72,6 +72,17 @@ PointLabels point_labels_of(const CloudsDataOptions& options, const CloudLayout&
   }
 }
 
+/// That nodes are told of the points nearest to them: `asked`, or as moments for a system that places alone hardly move.
+void write_neighbours(ConfigDraft& draft, bool asked, bool moments) {
+  if (asked || moments) {
+    draft.set("neighbours", near_points, "each node is told of its nearest points, the surface around it");
+  }
+  if (moments) {
+    draft.set("neighbours_as", "moments",
+              "by numbers that no turn changes: places alone hardly change what this system says");
+  }
+}
+
 FoundData look_at_clouds(const std::string& path) {
   FoundData found;
   CloudsDataOptions options{.path = path};
@@ -116,13 +127,7 @@ FoundData look_at_clouds(const std::string& path) {
     }
     draft.set("points", points, "of a cloud, drawn: more see finer detail and take longer, by the square");
     const std::string normals = system == "gatr" ? normals_of(path) : "";
-    if (near && ((system == "gatr" && normals.empty()) || task == "segmentation")) {
-      draft.set("neighbours", near_points, "each node is told of its nearest points, the surface around it");
-      if (system == "gatr" && normals.empty()) {
-        draft.set("neighbours_as", "moments",
-                  "by numbers that no turn changes: places alone hardly change what this system says");
-      }
-    }
+    write_neighbours(draft, near && task == "segmentation", near && system == "gatr" && normals.empty());
     if (normals.empty()) {
       draft.remark(
           "Places alone are read; normals, colours and the like: features = [{ key = \"normal\", kind = "
@@ -162,7 +167,6 @@ FoundData look_at_shapes(const std::string& path, const std::string& variant) {
   const Classes classes = classes_of(all, "class");
   const auto found_points = static_cast<int64_t>(found.mean_tokens);  // of files of clouds, not of meshes
   const int64_t points = files.empty() ? 128 : std::min<int64_t>(128, found_points);
-  found.normals = files.empty();  // meshes
   found.upright_axis = files.empty() ? "z" : "y";
   found.what = text(found.samples, " training shapes of ", classes.count, " classes");
   found.tasks = {{"classification", "classes"}};
@@ -190,6 +194,8 @@ FoundData look_at_shapes(const std::string& path, const std::string& variant) {
       draft.set("points", points, "of a sample: more see finer detail and take longer, by the square");
       if (system == "gatr" && files.empty()) {
         draft.set("normals", true, why_normals);
+      } else {
+        write_neighbours(draft, false, system == "gatr" && found_points > near_points);
       }
     }
   };
