@@ -247,7 +247,7 @@ void RankProcesses::meet() {
     const QuietStderr quiet(stderr_);
     ranks_ = std::make_shared<Ranks>(place_, meeting_);
   }
-  if (const at::Device device = device_of(machine_); device.is_cuda()) {
+  if (const at::Device device = device_of(machine_, ranks_); device.is_cuda()) {
     const at::Device card(device.type(), device_index(device));
     c10::impl::VirtualGuardImpl(card.type())
         .setDevice(card);  // or each process would take memory of the first one, too
