@@ -34,7 +34,7 @@ inline std::vector<int> run_ranks(int ranks, const std::string& file,
       }
       try {
         work(std::make_shared<Ranks>(
-            RankPlace{.rank = r, .size = ranks, .local_rank = r, .local_size = ranks, .address = address},
+            RankPlace{.rank = r, .size = ranks, .local_size = ranks, .address = address},
             Meeting{.file = file, .timeout = timeout}));
         code = ::testing::Test::HasFailure() ? 1 : 0;
       } catch (const RankError& e) {

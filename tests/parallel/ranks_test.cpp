@@ -64,6 +64,7 @@ TEST(Ranks, SumSendAndGather) {
     EXPECT_EQ(all->hosts().size(), 3u);
     EXPECT_EQ(all->hosts()[0], all->hosts()[2]);
     EXPECT_EQ(all->sharing_cores(), 3);
+    EXPECT_EQ(all->local_rank(), all->rank());
   });
   EXPECT_EQ(codes, (std::vector<int>{0, 0, 0}));
 }
@@ -110,6 +111,36 @@ TEST(Ranks, CoresOfItsOwnAreNotShared) {
                   }
                 }),
             (std::vector<int>{0, 0, 0}));
+}
+
+// Where nobody says which of its host's a rank is, those of the same host are counted.
+TEST(Ranks, AreCountedOnEachHost) {
+  const pid_t tries = fork();
+  if (tries == 0) {
+    _exit(unshare(CLONE_NEWUTS) == 0 && sethostname("elsewhere", 9) == 0 ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(tries, &status, 0);
+  if (status != 0) {
+    GTEST_SKIP() << "this process may not name a host of its own";
+  }
+  const Folder folder;
+  EXPECT_EQ(run_ranks(
+                4, folder / "meet",
+                [](const std::shared_ptr<Ranks>& all) {
+                  const bool away = all->rank() % 2 == 1;
+                  EXPECT_EQ(all->hosts()[static_cast<size_t>(all->rank())] == "elsewhere", away);
+                  EXPECT_EQ(all->local_rank(), all->rank() / 2);
+                  EXPECT_EQ(all->sharing_cores(), 2);
+                },
+                std::chrono::seconds(60), "",
+                [](int rank) {
+                  if (rank % 2 == 1) {
+                    EXPECT_EQ(unshare(CLONE_NEWUTS), 0);
+                    EXPECT_EQ(sethostname("elsewhere", 9), 0);
+                  }
+                }),
+            (std::vector<int>{0, 0, 0, 0}));
 }
 
 // The first one alone may take as long as it needs.

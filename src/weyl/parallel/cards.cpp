@@ -7,6 +7,10 @@
 #endif
 
 #include <cstdlib>
+#include <exception>
+#include <future>
+#include <memory>
+#include <thread>
 
 #include "weyl/core/check.h"
 
@@ -48,5 +52,19 @@ c10::intrusive_ptr<c10d::Backend> start_nccl(const c10::intrusive_ptr<c10d::Stor
 }
 
 #endif
+
+void shut_down(const c10::intrusive_ptr<c10d::Backend>& nccl, std::chrono::milliseconds timeout) {
+  // Of another thread, which may outlive this call: c10d's own function knows no limit.
+  auto done = std::make_shared<std::promise<void>>();
+  std::future<void> end = done->get_future();
+  std::thread([nccl, done] {
+    try {
+      nccl->shutdown();
+    } catch (const std::exception&) {  // one has ended before
+    }
+    done->set_value();
+  }).detach();
+  end.wait_for(timeout);  // what is left then ends with the process
+}
 
 }  // namespace weyl

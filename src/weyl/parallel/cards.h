@@ -19,4 +19,7 @@ std::string card_name(at::Device card);
 c10::intrusive_ptr<c10d::Backend> start_nccl(const c10::intrusive_ptr<c10d::Store>& store, int rank, int size,
                                              const std::string& interface, std::chrono::milliseconds timeout);
 
+/// Ends it together with the others; those that have not come after `timeout` are no longer waited for.
+void shut_down(const c10::intrusive_ptr<c10d::Backend>& nccl, std::chrono::milliseconds timeout);
+
 }  // namespace weyl

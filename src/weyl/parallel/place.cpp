@@ -80,16 +80,20 @@ std::optional<RankPlace> rank_place(const Variables& variables) {
     const int64_t r = number(names.rank, *rank), n = number(names.size, *size);
     require<ConfigError>(n >= 1 && r < n, "environment: ", names.rank, " must be below ", names.size,
                          ", got ", r, " of ", n);
-    const auto local = [&](const char* name, int64_t otherwise) {
-      const auto value = variables(name);
-      return static_cast<int>(value ? number(name, first_number(*value)) : otherwise);
+    const auto local = [&](const char* name, const char* of_slurm) -> std::optional<int> {
+      for (const char* one : {name, of_slurm}) {
+        if (const auto value = variables(one)) {
+          return static_cast<int>(number(one, first_number(*value)));
+        }
+      }
+      return {};
     };
     RankPlace place{.rank = static_cast<int>(r), .size = static_cast<int>(n)};
     const auto host = variables("MASTER_ADDR");
     const bool one_host = host && is_loopback(*host);
-    place.local_rank = local(names.local_rank, local("SLURM_LOCALID", one_host ? r : 0));
+    place.local_rank = local(names.local_rank, "SLURM_LOCALID");
     place.local_size =
-        std::max(1, local(names.local_size, local("SLURM_STEP_TASKS_PER_NODE", one_host ? n : 1)));
+        std::max(1, local(names.local_size, "SLURM_STEP_TASKS_PER_NODE").value_or(one_host ? place.size : 1));
     if (host && names.rank != kStarters[0].rank) {
       place.address = *host + ":" + variables("MASTER_PORT").value_or(kDefaultPort);
     }

@@ -8,10 +8,11 @@ namespace weyl {
 
 /// Where one of several processes that work together (a rank) stands among them, as whoever started it says.
 struct RankPlace {
-  int rank = 0, size = 1;              // 0 .. size - 1
-  int local_rank = 0, local_size = 1;  // among those of the same host
-  std::string address;                 // HOST:PORT at which the ranks meet; empty: at a file that all see
-  std::string from;  // who says so, for the reader of a log: "Open MPI (OMPI_COMM_WORLD_RANK)"
+  int rank = 0, size = 1;         // 0 .. size - 1
+  std::optional<int> local_rank;  // among those of the same host; absent: nobody says
+  int local_size = 1;
+  std::string address;  // HOST:PORT at which the ranks meet; empty: at a file that all see
+  std::string from;     // who says so, for the reader of a log: "Open MPI (OMPI_COMM_WORLD_RANK)"
 };
 
 /// A variable of the environment by its name, absent where it is not set.

@@ -155,6 +155,8 @@ Ranks::Ranks(const RankPlace& place, const Meeting& meeting)
     hosts_.push_back(other.substr(0, other.find('\n')));
     sharing_cores_ += other == own ? 1 : 0;
   }
+  local_rank_ = place.local_rank.value_or(
+      static_cast<int>(std::count(hosts_.begin(), hosts_.begin() + place.rank, hosts_[place.rank])));
 }
 
 Ranks::~Ranks() {
@@ -164,7 +166,8 @@ Ranks::~Ranks() {
       group_->store->add(kLeft, 1);
     }
     if (group_->nccl) {
-      group_->nccl->shutdown();  // together with the others, whose sums may still need this card
+      shut_down(group_->nccl,
+                meeting_.timeout);  // together with the others, whose sums may still need this card
     }
   } catch (const std::exception&) {  // one has ended before
   }

@@ -59,6 +59,8 @@ class Ranks {
   const RankPlace& place() const { return place_; }
   /// The name of each rank's host, in their order.
   const std::vector<std::string>& hosts() const { return hosts_; }
+  /// Which of the ranks of its host this one is: as the place says, else by their order.
+  int local_rank() const { return local_rank_; }
   /// How many ranks may use the cores that this one may: those of its host that are bound to no others.
   int64_t sharing_cores() const { return sharing_cores_; }
 
@@ -122,6 +124,7 @@ class Ranks {
   std::unique_ptr<Group> group_;
   std::vector<std::string> hosts_;
   int64_t sharing_cores_ = 1;
+  int local_rank_ = 0;
   int64_t waits_for_first_ = 0;
 };
 

@@ -327,10 +327,22 @@ bool computes_order(const Prepared& prepared) {
   return prepared.data.train->size() > EpochPlan::most_listed;
 }
 
+/// The fingerprint of the data, of which each rank reads its own: a file of the same name may be another one on another host.
+/// DataError naming the split and a rank that has other data than the first.
+Json fingerprint_of_all(const Splits& data, const TrainRequest& request) {
+  Json found;
+  on_all_ranks(request, [&] { found = fingerprint(data); });
+  if (request.ranks != nullptr) {
+    for (const char* split : {"train", "valid", "test"}) {
+      request.ranks->require_same(text("the ", split, " split"), words_of_split(found.find(split)));
+    }
+  }
+  return found;
+}
+
 // Whether the data are others than those that environment.json has a fingerprint of, which is brought up to date.
-bool compare_data(const RunFolder& run, Json began, const Prepared& prepared, bool refuse,
+bool compare_data(const RunFolder& run, Json began, const Json& now, const Prepared& prepared, bool refuse,
                   const TrainRequest& request) {
-  const Json now = fingerprint(prepared.data);
   const Json* then = began.find("data");
   const std::string changes = then != nullptr ? changes_of_data(now, *then) : "";
   require<DataError>(changes.empty() || !refuse, run.path(),
@@ -432,6 +444,7 @@ TrainResult train(const Recipe& recipe, const TrainRequest& request) {
   on_all_ranks(request, [&] { found = checked(recipe, request); });
   const KeepThreads keep;
   take_threads_for(found->prepared, request);
+  const Json data = fingerprint_of_all(found->prepared.data, request);
   std::optional<RunFolder> run;
   on_all_ranks(request, [&] {
     if (!is_first(request.ranks)) {
@@ -440,7 +453,7 @@ TrainResult train(const Recipe& recipe, const TrainRequest& request) {
     Json machine = environment(request.device, recipe.train);
     record_ranks(machine, request);
     record_folder(machine);
-    machine.set("data", fingerprint(found->prepared.data));
+    machine.set("data", data);
     if (computes_order(found->prepared)) {
       machine.set(kOrder, "computed");
     }
@@ -488,13 +501,14 @@ void prepare_run(Continued& run, const std::string& path, const TrainRequest& re
 }
 
 /// What the folder of a run is told of going on, and the observer of what is not as it was.
-void go_on_in(const RunFolder& folder, const Json& began, Continued& run, const TrainRequest& request) {
+void go_on_in(const RunFolder& folder, const Json& began, const Json& data, Continued& run,
+              const TrainRequest& request) {
   TrainObserver& observer = observer_of(request);
   for (const std::string& warning : run.prepared.likely_faults) {
     observer.noted(warning);
   }
   const bool refuse = run.from && !request.data_changed;
-  const bool changed = compare_data(folder, began, run.prepared, refuse, request);
+  const bool changed = compare_data(folder, began, data, run.prepared, refuse, request);
   if (run.from) {
     run.from->data_changed = changed || request.data_changed;
     mend_best(folder, run.from->state, observer);
@@ -569,9 +583,10 @@ TrainResult resume(const std::string& path, const TrainRequest& request) {
     }
     compare_machines(began, run.recipe, request);
   });
+  const Json data = fingerprint_of_all(run.prepared.data, request);
   on_all_ranks(request, [&] {
     if (folder) {
-      go_on_in(*folder, began, run, request);
+      go_on_in(*folder, began, data, run, request);
     }
   });
   agree_on_start(run.from, request);

@@ -131,7 +131,7 @@ Json to_json(const AuditReport& report) {
 namespace {
 
 int check(const AuditCommand& command, const Systems& systems, const std::shared_ptr<Ranks>& ranks) {
-  const at::Device device = device_of(command.machine);
+  const at::Device device = device_of(command.machine, ranks);
   const std::string& path = command.subject.path;
   require<ConfigError>(is_config(path) || command.subject.overrides.empty(),
                        "weyl audit: overrides go with a CONFIG, but ", path, " is none");

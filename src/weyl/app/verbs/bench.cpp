@@ -305,9 +305,9 @@ void bench_engine(const BenchCommand& command, const std::string& path, Subject 
 namespace {
 
 /// The sums of gradients alone.
-int bench_ranks(const BenchCommand& command, Ranks& ranks) {
-  const std::vector<SumTime> times = time_sums(ranks, device_of(command.machine), command.repeats);
-  if (ranks.rank() > 0) {
+int bench_ranks(const BenchCommand& command, const std::shared_ptr<Ranks>& ranks) {
+  const std::vector<SumTime> times = time_sums(*ranks, device_of(command.machine, ranks), command.repeats);
+  if (!is_first(ranks)) {
     return exit_done;
   }
   Json sums = Json::array();
@@ -325,10 +325,10 @@ int bench_ranks(const BenchCommand& command, Ranks& ranks) {
   }
   if (command.output.json) {
     std::cout
-        << Json::object().set("ranks", ranks.size()).set("repeats", command.repeats).set("sums", sums).dump()
+        << Json::object().set("ranks", ranks->size()).set("repeats", command.repeats).set("sums", sums).dump()
         << "\n";
   } else {
-    std::cout << "the sum of a tensor over " << ranks.size() << " ranks, medians of " << command.repeats
+    std::cout << "the sum of a tensor over " << ranks->size() << " ranks, medians of " << command.repeats
               << "\n"
               << aligned(table) << "\n";
   }
@@ -340,7 +340,7 @@ int bench_ranks(const BenchCommand& command, Ranks& ranks) {
 int run(const BenchCommand& command, const Systems& systems) {
   if (command.config.path.empty()) {
     RankProcesses processes(command.ranks, command.machine);
-    return processes.run([&] { return bench_ranks(command, *processes.ranks()); });
+    return processes.run([&] { return bench_ranks(command, processes.ranks()); });
   }
   std::vector<std::string> paths{command.config.path};
   paths.insert(paths.end(), command.compare.begin(), command.compare.end());

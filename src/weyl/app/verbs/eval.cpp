@@ -151,7 +151,7 @@ void print_evaluation(const Evaluation& evaluation,
 
 int measure(const EvalCommand& command, const Systems& systems, const std::shared_ptr<Ranks>& ranks) {
   const bool leads = is_first(ranks);
-  const PredictorOptions options = predictor_options(command);
+  const PredictorOptions options = predictor_options(command, ranks);
   Subject subject = load_subject(command.model, options.device, options.dtype, systems);
   warn_each(take_prediction_keys(subject, command.task_overrides));
   FilePredictor predictor(std::move(subject), options);

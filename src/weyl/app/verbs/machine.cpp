@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "weyl/core/check.h"
-#include "weyl/parallel/place.h"
 #include "weyl/tasks/task.h"
 #include "weyl/train/loop/compute_settings.h"
 
@@ -17,7 +16,7 @@ std::optional<at::ScalarType> dtype_of(const std::optional<std::string>& name) {
   return *name == "float64" ? at::kDouble : at::kFloat;
 }
 
-at::Device device_of(const Machine& machine) {
+at::Device device_of(const Machine& machine, const std::shared_ptr<Ranks>& ranks) {
   at::Device device(machine.device);
   if (device.is_cuda()) {
     require<ConfigError>(at::hasCUDA(), "--device ", machine.device,
@@ -25,17 +24,17 @@ at::Device device_of(const Machine& machine) {
     const c10::DeviceIndex count = at::detail::getCUDAHooks().deviceCount();
     require<ConfigError>(!device.has_index() || device.index() < count, "--device ", machine.device,
                          ": must be one of the ", std::to_string(count), " CUDA devices of this machine");
-    if (const auto place = rank_place(); place && !device.has_index()) {
-      device.set_index(static_cast<c10::DeviceIndex>(place->local_rank % count));
+    if (ranks != nullptr && !device.has_index()) {
+      device.set_index(static_cast<c10::DeviceIndex>(ranks->local_rank() % count));
     }
     use_tf32(false);
   }
   return device;
 }
 
-PredictorOptions predictor_options(const Machine& machine) {
+PredictorOptions predictor_options(const Machine& machine, const std::shared_ptr<Ranks>& ranks) {
   PredictorOptions options;
-  options.device = device_of(machine);
+  options.device = device_of(machine, ranks);
   options.dtype = dtype_of(machine.dtype);
   return options;
 }

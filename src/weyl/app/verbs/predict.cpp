@@ -276,7 +276,7 @@ int predict(const PredictCommand& given, const Systems& systems, const std::shar
   const auto start = std::chrono::steady_clock::now();
   const Overwrite overwrite(command.force, inputs_of(command));
   check_output(command, overwrite);
-  PredictorOptions options = predictor_options(command);
+  PredictorOptions options = predictor_options(command, ranks);
   options.batch = is_folder(command.out) ? 1 : options.batch;  // each sample is a file of its own
   FilePredictor predictor = predictor_of(command, options, systems);
   take_threads_for(command.machine, predictor, options.batch);

@@ -264,7 +264,7 @@ TrainedRun train_run(const TrainCommand& command, const Systems& systems,
   TrainRequest request;
   request.out = command.out;
   request.name = std::filesystem::path(command.config.path).stem().string();
-  request.device = device_of(command.machine);
+  request.device = device_of(command.machine, ranks);
   request.threads = command.machine.threads;
   request.systems = &systems;
   request.ranks = ranks;

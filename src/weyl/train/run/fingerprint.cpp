@@ -247,6 +247,16 @@ Json fingerprint(const Splits& data) {
   return json;
 }
 
+std::string words_of_split(const Json* split) {
+  if (split == nullptr) {
+    return "no samples";
+  }
+  const Json* names = split->find("names");
+  return text(split->find("samples")->dump(), " samples of ", split->find("tokens")->dump(),
+              " tokens, contents ", split->find("contents")->string_or(""),
+              names != nullptr ? ", names " + names->string_or("") : "");
+}
+
 TrainingSamples training_samples_in(const Dataset& data, const Json& then) {
   const Json* train = then.find("train");
   const Json* stored = train != nullptr ? train->find("sample_hashes") : nullptr;

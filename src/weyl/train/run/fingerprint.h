@@ -26,6 +26,9 @@ namespace weyl {
 /// not looked at, if the sample keeps its name and its number of tokens.
 Json fingerprint(const Splits& data);
 
+/// The fingerprint of one split as words that differ where it does: "60 samples of 300 tokens, contents 8f0c...". Null: "no samples".
+std::string words_of_split(const Json* split);
+
 /// How many samples of a set are of a run's training split.
 struct TrainingSamples {
   int64_t count = 0;
