@@ -278,6 +278,19 @@ TEST(Segmentation, SurfacesAreAsFarApartAsTheGridSays) {
   EXPECT_EQ(m.at("surface_dice").value, 0.5);
 }
 
+TEST(Segmentation, DistancesSayWhatCountsTheirEmptyMasks) {
+  const Schema schema = toy_schema(2, 3, "mask", 2);
+  const Segmentation task(SegmentationOptions{});
+  std::map<std::string, std::string> left_out;
+  for (const MetricName& metric : task.meter(task.interface(schema))->names(schema)) {
+    if (!metric.left_out.empty()) {
+      left_out[metric.name] = metric.left_out;
+    }
+  }
+  EXPECT_EQ(left_out,
+            (std::map<std::string, std::string>{{"hd95", "hd95_infinite"}, {"hd95_1", "hd95_infinite_1"}}));
+}
+
 TEST(Segmentation, LossesAreThoseOfHandComputedProbabilities) {
   const Tensor p = at::tensor({0.8, 0.4, /**/ 0.2, 0.6}, at::kDouble).view({1, 2, 1, 2});
   const Tensor target = longs({0, 1}, {1, 1, 2});

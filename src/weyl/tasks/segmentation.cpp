@@ -297,11 +297,13 @@ class Overlaps : public Meter {
 
   std::vector<MetricName> names(const Schema&) const override {
     std::vector<MetricName> all{{"accuracy", false}, {"cross_entropy"}};
-    const auto with_parts = [&](const std::string& score, bool lower_is_better) {
-      all.push_back({score, lower_is_better});
+    const auto with_parts = [&](const std::string& score, bool lower_is_better,
+                                const std::string& left_out = "") {
+      all.push_back({score, lower_is_better, left_out});
       for (const Part& part : parts_) {
         if (part.named) {
-          all.push_back({score + "_" + part.region.name, lower_is_better});
+          const std::string name = "_" + part.region.name;
+          all.push_back({score + name, lower_is_better, left_out.empty() ? "" : left_out + name});
         }
       }
     };
@@ -310,9 +312,9 @@ class Overlaps : public Meter {
     }
     if (grids_) {
       with_parts("surface_dice", false);
-      for (const char* score : {"hd95", "hd95_infinite", "volume_error"}) {
-        with_parts(score, true);
-      }
+      with_parts("hd95", true, "hd95_infinite");
+      with_parts("hd95_infinite", true);
+      with_parts("volume_error", true);
     }
     return all;
   }
