@@ -449,6 +449,9 @@ TEST(VolumeFolds, OddOnesAreToldOf) {
       open_splits(options).valid->schema().warnings.at(0),
       where + ": 2 of 5 training cases are in no fold and left out, as the folder has test cases of its own");
 }
+  EXPECT_EQ(listed_folds(options).count, 2);
+  EXPECT_EQ(listed_folds(options).file, folder / "set/splits_final.json");
+  EXPECT_EQ(listed_folds(DataOptions{NbodyDataOptions{}}).count, 0);
 
 TEST(VolumeFolds, HeldOutCasesAreTheValidationSplit) {
   const Folder folder;

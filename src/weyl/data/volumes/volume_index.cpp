@@ -467,7 +467,7 @@ std::vector<VolumeFold> parse_volume_folds(std::string_view text, std::string_vi
 }
 
 std::vector<VolumeFold> read_volume_folds(const std::string& folder) {
-  const std::string path = (fs::path(folder) / "splits_final.json").string();
+  const std::string path = file_of_volume_folds(folder);
   return fs::is_regular_file(path) ? parse_volume_folds(text_of(path), path) : std::vector<VolumeFold>();
 }
 
@@ -477,6 +477,10 @@ Json numbered(const std::vector<std::string>& names, const std::vector<int64_t>&
   Json json = Json::object();
   for (size_t i = 0; i < names.size(); ++i) {
     json.set(std::to_string(numbers.empty() ? static_cast<int64_t>(i) : numbers.at(i)), names[i]);
+std::string file_of_volume_folds(const std::string& folder) {
+  return (fs::path(folder) / "splits_final.json").string();
+}
+
   }
   return json;
 }

@@ -75,4 +75,6 @@ struct VolumeFold {
 std::vector<VolumeFold> read_volume_folds(const std::string& folder);
 std::vector<VolumeFold> parse_volume_folds(std::string_view text, std::string_view where);
 
+/// Where a folder has that file.
+std::string file_of_volume_folds(const std::string& folder);
 }  // namespace weyl

@@ -1,0 +1,58 @@
+// Volumes whose files say more than masks: folds of their own.
+#include "tests/app/new_config.h"
+#include "weyl/core/json.h"
+
+namespace weyl {
+namespace volumes_test {
+
+/// Five phantoms with two folds of their own, and the config that is written for them.
+const std::string& place() {
+  static const std::string folder = [] {
+    const std::string made = scratch("volumes");
+    EXPECT_EQ(
+        weyl_program("data make phantoms --out set count=5 size='[12,12,12]' spacing='[13,13,13]'", made)
+            .code,
+        0);
+    put(made + "/set/splits_final.json",
+        R"([{"train": ["PHANTOM_001", "PHANTOM_002", "PHANTOM_003"], "val": ["PHANTOM_004", "PHANTOM_005"]},
+            {"train": ["PHANTOM_004", "PHANTOM_005", "PHANTOM_003"], "val": ["PHANTOM_001", "PHANTOM_002"]}])");
+    const Outcome config = weyl_program("config new --data set --system unet --out net.toml", made);
+    EXPECT_EQ(config.code, 0) << config.err;
+    return made;
+  }();
+  return folder;
+}
+
+constexpr const char* one_step = " net.toml train.steps=1 train.epochs=false --no-pictures --threads 1 ";
+
+TEST(Volumes, TheConfigOfDataWithFoldsTrainsThemStrictly) {
+  const std::string config = contents(place() + "/net.toml");
+  has(config, "folds = 2");
+  has_not(config, "\nvalid = ");
+  for (const std::string more :
+       {"--out first", "--fold 1 --out second", "data.folds=0 --fold 1 --out asked"}) {
+    const Outcome out = weyl_program("train --strict" + std::string(one_step) + more, place());
+    EXPECT_EQ(out.code, 0) << more << out.err;
+    has_not(out.err, "without effect");
+    has_not(out.err, "no effect");
+  }
+  EXPECT_EQ(weyl_program("config check net.toml --strict", place()).code, 0);
+}
+
+TEST(Volumes, CrossValidationTakesTheFoldsOfTheData) {
+  const Outcome out =
+      weyl_program("crossval" + std::string(one_step) + "data.folds=0 --out cv --json", place());
+  ASSERT_EQ(out.code, 0) << out.err;
+  has(out.err, "2 folds, those of set/splits_final.json");
+  EXPECT_EQ(Json::parse(out.out, "stdout").find("folds")->items().size(), 2u);
+  for (const auto& [asked, key] : {std::pair{"--folds 3", "--folds"}, {"data.folds=3", "data.folds"}}) {
+    const Outcome other = weyl_program("crossval" + std::string(one_step) + asked + " --out no", place());
+    EXPECT_EQ(other.code, 2);
+    EXPECT_EQ(other.err,
+              "weyl: " + std::string(key) + " must be 2, the folds of set/splits_final.json, got 3\n");
+    EXPECT_FALSE(fs::exists(place() + "/no"));
+  }
+}
+
+}  // namespace volumes_test
+}  // namespace weyl
