@@ -54,5 +54,17 @@ TEST(Volumes, CrossValidationTakesTheFoldsOfTheData) {
   }
 }
 
+TEST(Volumes, WhatOnlyMeasuresHasNoEffectOnPredictions) {
+  ASSERT_EQ(weyl_program("train" + std::string(one_step) + "--out measured", place()).code, 0);
+  const std::string of = "measured task.segmentation.tolerance=3 task.segmentation.hd95=pooled";
+  const Outcome predicted = weyl_program("predict " + of + " set/imagesTr --out masks", place());
+  ASSERT_EQ(predicted.code, 0) << predicted.err;
+  has(predicted.err, "warning: task.segmentation.tolerance=3: has no effect on predictions");
+  has(predicted.err, "warning: task.segmentation.hd95=pooled: has no effect on predictions");
+  const Outcome measured = weyl_program("eval " + of + " --split valid", place());
+  EXPECT_EQ(measured.code, 0) << measured.err;
+  has_not(measured.err, "no effect");
+}
+
 }  // namespace volumes_test
 }  // namespace weyl
