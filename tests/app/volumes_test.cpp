@@ -1,6 +1,10 @@
-// Volumes whose files say more than masks: folds of their own.
+// Volumes whose files say more than masks: folds of their own, and voxels that nobody has labelled.
+#include <algorithm>
+
 #include "tests/app/new_config.h"
 #include "weyl/core/json.h"
+#include "weyl/data/volumes/nifti.h"
+#include "weyl/data/volumes/text_volumes.h"
 
 namespace weyl {
 namespace volumes_test {
@@ -64,6 +68,32 @@ TEST(Volumes, WhatOnlyMeasuresHasNoEffectOnPredictions) {
   const Outcome measured = weyl_program("eval " + of + " --split valid", place());
   EXPECT_EQ(measured.code, 0) << measured.err;
   has_not(measured.err, "no effect");
+}
+
+TEST(Volumes, AnIgnoredLabelIsNeitherLearnedNorPredicted) {
+  fs::copy(place() + "/set", place() + "/partly", fs::copy_options::recursive);
+  std::string index = contents(place() + "/partly/dataset.json");
+  const std::string name = "enhancing tumor";
+  index.replace(index.rfind("\"" + name + "\""), name.size() + 2, "\"ignore\"");
+  put(place() + "/partly/dataset.json", index);
+  const Outcome config = weyl_program("config new --data partly --system unet --out net3.toml", place());
+  ASSERT_EQ(config.code, 0) << config.err;
+  const std::string written = contents(place() + "/net3.toml");
+  has(written, "classes = 3");
+  has(written, "Voxels of the label `ignore` of dataset.json, 3, count in neither loss nor metrics.");
+  const Outcome out = weyl_program(
+      "train net3.toml train.steps=1 train.epochs=false --threads 1 --strict --out partial", place());
+  ASSERT_EQ(out.code, 0) << out.err;
+  const Outcome predicted = weyl_program("predict partial partly/imagesTr --out partial-masks", place());
+  ASSERT_EQ(predicted.code, 0) << predicted.err;
+  int files = 0;
+  for (const auto& entry : fs::directory_iterator(place() + "/partial-masks")) {
+    const std::vector<float> values = values_of(read_volume(entry.path().string()));
+    EXPECT_LE(*std::ranges::max_element(values), 2);
+    ++files;
+  }
+  EXPECT_EQ(files, 5);
+  EXPECT_EQ(weyl_program("data inspect partly --json", place()).code, 0);
 }
 
 }  // namespace volumes_test

@@ -353,6 +353,10 @@ FoundData VolumeFiles::draft(const std::string& path) {
     draft.set("modalities", modalities,
               index.modalities.empty() ? "as the first image has" : "as the folder has them");
     write_labels(draft, index, numbers);
+    if (index.ignored) {
+      draft.remark(text("Voxels of the label `ignore` of dataset.json, ", *index.ignored,
+                        ", count in neither loss nor metrics."));
+    }
     if (const PlannedSpacing planned = plan_spacing(*volumes, system); !planned.spacing.empty()) {
       draft.set("spacing", planned.spacing, planned.why);
     }
