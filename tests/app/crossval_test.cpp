@@ -175,6 +175,10 @@ TEST(Crossval, RefusesAnotherConfigAndOtherFolders) {
   EXPECT_EQ(weyl_program("crossval net.toml --folds 3 --out planted", place()).code, 3);
   const Outcome many = weyl_program("crossval net.toml --folds 40 --out many", place());
   EXPECT_EQ(many.code, 2) << many.err;
+  // Nothing was trained there: another number is judged by itself.
+  const Outcome more = weyl_program("crossval net.toml --folds 41 --out many", place());
+  EXPECT_EQ(more.code, 2);
+  EXPECT_NE(more.err.find("data.folds must be at most"), std::string::npos) << more.err;
 }
 
 TEST(Crossval, AllFoldsPredictTogether) {

@@ -278,6 +278,19 @@ TEST(Segmentation, SurfacesAreAsFarApartAsTheGridSays) {
   EXPECT_EQ(m.at("surface_dice").value, 0.5);
 }
 
+TEST(Segmentation, DistancesSayWhatCountsTheirEmptyMasks) {
+  const Schema schema = toy_schema(2, 3, "mask", 2);
+  const Segmentation task(SegmentationOptions{});
+  std::map<std::string, std::string> left_out;
+  for (const MetricName& metric : task.meter(task.interface(schema))->names(schema)) {
+    if (!metric.left_out.empty()) {
+      left_out[metric.name] = metric.left_out;
+    }
+  }
+  EXPECT_EQ(left_out,
+            (std::map<std::string, std::string>{{"hd95", "hd95_infinite"}, {"hd95_1", "hd95_infinite_1"}}));
+}
+
 TEST(Segmentation, LossesAreThoseOfHandComputedProbabilities) {
   const Tensor p = at::tensor({0.8, 0.4, /**/ 0.2, 0.6}, at::kDouble).view({1, 2, 1, 2});
   const Tensor target = longs({0, 1}, {1, 1, 2});
@@ -300,6 +313,49 @@ TEST(Segmentation, LossesAreThoseOfHandComputedProbabilities) {
   const Tensor first = longs({0, 0}, {1, 1, 2});
   const Tensor nothing = segmentation_loss(p.log(), first, {.focal = 1, .class_weights = {0, 1}});
   EXPECT_EQ(nothing.item<double>(), 0);  // no pixel of a class that counts
+}
+
+/// What is said of cells without a label changes nothing: neither loss, nor its slope, nor metrics.
+TEST(Segmentation, CellsWithoutALabelCountNowhere) {
+  const Tensor p = at::tensor({0.8, 0.4, 0.3, /**/ 0.2, 0.6, 0.7}, at::kDouble).view({1, 2, 1, 3});
+  const Tensor partly = longs({0, 1, -1}, {1, 1, 3}), none = longs({-1, -1, -1}, {1, 1, 3});
+  const Tensor known = p.narrow(3, 0, 2), labels = partly.narrow(2, 0, 2);
+  for (const SegmentationOptions& o : {SegmentationOptions{},
+                                       {.cross_entropy = 0, .focal = 1},
+                                       {.cross_entropy = 0, .dice = 1},
+                                       {.focal = 0.5, .dice = 2, .class_weights = {1, 3}}}) {
+    const Tensor logits = p.log().requires_grad_(true);
+    const Tensor loss = segmentation_loss(logits, partly, o);
+    EXPECT_NEAR(loss.item<double>(), segmentation_loss(known.log(), labels, o).item<double>(), 1e-12);
+    loss.backward();
+    EXPECT_EQ(logits.grad().select(3, 2).abs().max().item<double>(), 0);
+    EXPECT_GT(logits.grad().select(3, 1).abs().max().item<double>(), 0);
+    EXPECT_EQ(segmentation_loss(p.log(), none, o).item<double>(), 0);
+  }
+  SegmentationOptions options;
+  const Segmentation task(options);
+  const Schema schema = toy_schema(2, 3, "mask", 2);
+  const Interface interface = task.interface(schema);
+  const auto measured = [&](const Tensor& truth, const Tensor& said) {
+    const auto meter = task.meter(interface);
+    const std::vector<int64_t> sizes{truth.size(0), 3, truth.size(2), truth.size(3)};
+    Named predictions = sure(said, 2);
+    predictions["probabilities"] = predictions["probabilities"] * 0.8 + 0.1;
+    meter->add({Grid{at::zeros(sizes, at::kDouble), {1, 1, 1}}, {{"mask", truth}}}, predictions);
+    return meter->values();
+  };
+  // The row that nobody has labelled is as if it were not there.
+  const Tensor truth = longs({0, 1, 1, 0, /**/ -1, -1, -1, -1}, {1, 1, 2, 4}),
+               said = longs({0, 0, 1, 0, /**/ 1, 1, 0, 1}, {1, 1, 2, 4});
+  const Metrics all = measured(truth, said), row = measured(truth.narrow(2, 0, 1), said.narrow(2, 0, 1));
+  ASSERT_EQ(all.size(), row.size());
+  for (const auto& [name, metric] : row) {
+    EXPECT_NEAR(all.at(name).value, metric.value, 1e-12) << name;
+  }
+  EXPECT_TRUE(measured(at::full_like(truth, -1), said).empty());
+  EXPECT_EQ(task.loss_weights({Grid{}, {{"mask", truth}}}, interface)[0].item<double>(), 4);
+  Batch wrong{Grid{}, {{"mask", truth - 1}}};
+  EXPECT_THROW(task.prepare(wrong, interface), ShapeError);
 }
 
 /// Eight cells in a row, of which each of two coarser ones covers four: their labels are those of cells 2 and 6.

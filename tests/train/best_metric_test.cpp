@@ -47,6 +47,28 @@ TEST(BestMetric, OfASumKnowsItsUnitAndWhatIsNotThere) {
   EXPECT_TRUE(std::isnan(sum.loss_of({{"accuracy", {0.5, ""}}})));
 }
 
+TEST(BestMetric, CountsWhatItsMetricsLeaveOut) {
+  const std::vector<MetricName> of_masks{
+      {"far", true, "lost"}, {"far_1", true, "lost_1"}, {"lost"}, {"lost_1"}};
+  const Metrics metrics{{"far", {3, "mm"}}, {"far_1", {2, "mm"}}, {"lost", {4, ""}}, {"lost_1", {1, ""}}};
+  const BestMetric sum("far + 10 far_1", Classification({}), of_masks);
+  EXPECT_EQ(sum.left_out(), (std::vector<std::string>{"lost", "lost_1"}));
+  EXPECT_EQ(sum.score_of(metrics), (Score{23, 5}));
+  EXPECT_EQ(BestMetric("far_1", Classification({}), of_masks).score_of(metrics), (Score{2, 1}));
+  EXPECT_EQ(BestMetric("lost", Classification({}), of_masks).score_of(metrics), (Score{4, 0}));
+}
+
+TEST(BestMetric, FailingIsNoWayToBeBest) {
+  EXPECT_TRUE(is_better({9, 0}, Score{1, 2}, true));
+  EXPECT_FALSE(is_better({1, 2}, Score{9, 0}, true));
+  EXPECT_TRUE(is_better({0.1, 0}, Score{0.9, 1}, false));
+  EXPECT_TRUE(is_better({1, 2}, Score{2, 2}, true));
+  EXPECT_FALSE(is_better({2, 2}, Score{2, 2}, true));
+  EXPECT_TRUE(is_better({5, 7}, {}, true));
+  EXPECT_FALSE(is_better({NAN, 0}, {}, true));
+  EXPECT_FALSE(is_better({NAN, 0}, Score{1, 3}, true));
+}
+
 TEST(BestMetric, RefusesUnknownMetricsAndBothDirections) {
   EXPECT_NE(refusal("acuracy").find("did you mean accuracy?"), std::string::npos) << refusal("acuracy");
   EXPECT_NE(refusal("accuracy + cross_entropy").find("of accuracy higher is better, of cross_entropy lower"),
@@ -97,7 +119,7 @@ TEST(BestMetric, IsRefusedBeforeTrainingStarts) {
 }
 
 struct Told {
-  double score, loss;
+  double score, loss, lost = 0;  // `lost` results are left out of `score`
 };
 
 /// The displacements of small_data, whose validations say what they are told to.
@@ -137,10 +159,13 @@ class Scripted : public Task {
           return {{"score", {0, ""}}, {"loss", {0, ""}}};
         }
         const Told told = task_.script_.at(task_.next_++);
-        return {{"score", {told.score, ""}}, {"loss", {told.loss, ""}}, {"rare", {1, ""}}};
+        return {{"score", {told.score, ""}},
+                {"loss", {told.loss, ""}},
+                {"lost", {told.lost, ""}},
+                {"rare", {1, ""}}};
       }
       std::vector<MetricName> names(const Schema&) const override {
-        return {{"score", false}, {"rare"}, {"loss"}};
+        return {{"score", false, "lost"}, {"rare"}, {"loss"}, {"lost"}};
       }
 
      private:
@@ -202,6 +227,17 @@ TEST(BestMetric, UndefinedIsNeverBestAndTheLossDecidesBetweenEqualOnes) {
   const Resumed resumed = read_checkpoint(folder / "run");
   EXPECT_EQ(resumed.state.best_loss, 2);
   EXPECT_EQ(resumed.state.waited, 4);  // a tie is no improvement
+}
+
+TEST(BestMetric, FewerResultsLeftOutComeBeforeAnyValue) {
+  const ScratchFolder folder;
+  Watcher watcher;
+  const TrainResult result =
+      scripted(small_recipe(), folder / "run",
+               {{0.9, 1, 3}, {0.5, 1, 1}, {0.95, 1, 2}, {0.4, 1, 1}, {0.6, 1, 1}, {0.99, 1, 2}}, watcher);
+  EXPECT_EQ(result.best->value, 0.6);
+  EXPECT_EQ(watcher.bests.size(), 3u);
+  EXPECT_EQ(read_checkpoint(folder / "run").state.best, (Score{0.6, 1}));
 }
 
 TEST(BestMetric, PatienceFollowsIt) {

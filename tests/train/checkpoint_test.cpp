@@ -157,10 +157,10 @@ TEST_F(CheckpointTest, KeepsTheTwoNewest) {
   std::filesystem::create_directory(run);
   Optimiser optimiser(saved_.model->parameters(), recipe_.train.optimiser);
   for (int64_t step : {1, 2, 3}) {
-    save_checkpoint(run, saved_, {.step = step, .best = 1.0 / 3, .loss_sum = 0.1}, optimiser, nullptr);
+    save_checkpoint(run, saved_, {.step = step, .best = Score{1.0 / 3}, .loss_sum = 0.1}, optimiser, nullptr);
   }
   const auto newest = read_checkpoint(run);
-  EXPECT_EQ(newest.state, (TrainState{.step = 3, .best = 1.0 / 3, .loss_sum = 0.1}));
+  EXPECT_EQ(newest.state, (TrainState{.step = 3, .best = Score{1.0 / 3}, .loss_sum = 0.1}));
   EXPECT_EQ(read_summary(SafetensorsFile(run + "/previous/state.safetensors").header(), run).step, 2);
   EXPECT_EQ(model_file(run), run + "/last/model.safetensors");
   EXPECT_EQ(model_file(run + "/previous"), run + "/previous/model.safetensors");

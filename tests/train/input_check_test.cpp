@@ -390,6 +390,25 @@ TEST(InputCheck, PosesAndGridsAreLookedAtToo) {
       silence);
 }
 
+TEST(InputCheck, TellsOfEmptyTokensThatThereAreNone) {
+  const Interface i = steerable::images(2, Level::graph);
+  Schema schema;
+  schema.interface = i;
+  schema.interface.outputs.clear();
+  steerable::Options o = steerable::small();
+  o.encoder.skip_empty = true;
+  const auto lines = [&](const Batch& samples) { return lines_of(o, i, InMemory(samples, schema)); };
+  Batch noise = random_grids(schema, 3, std::vector<int64_t>{32}, 3);
+  ASSERT_EQ(lines(noise).size(), 1u);
+  EXPECT_TRUE(
+      lines(noise)[0].starts_with("model.steerable.encoder.skip_empty = true has no effect on the 3 of 3"))
+      << lines(noise)[0];
+  Grid& grid = std::get<Grid>(noise.input);
+  grid.values = grid.values.clone();
+  grid.values.narrow(3, 0, 24).fill_(0);  // three quarters are exactly background
+  EXPECT_TRUE(lines(noise).empty());
+}
+
 /// Forces are slopes of an energy that sees; where none has a volume there is no stress, which is not a constant one.
 TEST(InputCheck, PredictionsAreLookedAtToo) {
   ForceFieldOptions o;

@@ -133,23 +133,28 @@ TEST(Schedule, PlateauDropsAfterPatienceAndRemembers) {
   o.schedule.patience = 2;
   Schedule s(o);
   for (double v : {3.0, 2.0, 2.5, 2.0}) {
-    s.observe(v, true);
+    s.observe({v}, true);
   }
   EXPECT_EQ(s.factor({}), 1);
   Schedule resumed(o);
   resumed.load(s.state());
   for (auto* each : {&s, &resumed}) {
-    each->observe(NAN, true);  // the third in a row
+    each->observe({NAN}, true);  // the third in a row
     EXPECT_EQ(each->factor({}), 0.5);
-    each->observe(1.0, true);
+    each->observe({1.0}, true);
     EXPECT_EQ(each->factor({}), 0.5);
   }
   EXPECT_EQ(s.state(), resumed.state());
   Schedule rising(o);
   for (double v : {1.0, 2.0, 3.0, 4.0}) {
-    rising.observe(v, false);
+    rising.observe({v}, false);
   }
   EXPECT_EQ(rising.factor({}), 1);
+  Schedule failing(o);
+  for (double left_out : {3.0, 2.0, 1.0, 0.0}) {  // fewer left out is better, though the values rise
+    failing.observe({5 - left_out, left_out}, true);
+  }
+  EXPECT_EQ(failing.factor({}), 1);
 }
 
 }  // namespace schedule_test

@@ -34,12 +34,13 @@ Tensor cut(const Tensor& x, const Crop& crop) {
   return at::constant_pad_nd(x, pad, 0);
 }
 
-/// The cells (M, D) where a category of node level is not 0; undefined when no label is one.
+/// The cells (M, D) where a category of node level is above 0, neither background nor unlabelled; undefined when no label is
+/// one.
 Tensor foreground_of(const Batch& one, const Schema& schema) {
   for (const Quantity& q : schema.labels) {
     const auto found = one.labels.find(q.name);
     if (q.level == Level::node && q.kind == Kind::category && found != one.labels.end()) {
-      return at::nonzero(found->second[0].ne(0).any(0));
+      return at::nonzero(found->second[0].gt(0).any(0));
     }
   }
   return {};

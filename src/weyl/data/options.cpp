@@ -8,7 +8,8 @@ void fields(Fields& f, DataOptions& o) {
   f.also_called("set", {"name", "type", "dataset", "data_set"});
   f.variant("set", o.set, "the data set");
   f("folds", o.folds,
-    "parts that training and validation samples together are cut into, for cross-validation; 0: none",
+    "parts that training and validation samples together are cut into, for cross-validation, or the number of "
+    "those that the files list themselves (splits_final.json); 0: none",
     {0, 1000});
   f("fold", o.fold, "the part that is the validation split, 0 .. folds - 1; the others are for training",
     {0, 999});
@@ -21,6 +22,18 @@ std::optional<Folds> folds_of(const DataOptions& options) {
   }
   require_fold(folds);
   return folds;
+}
+
+ListedFolds listed_folds(const DataOptions& options) {
+  return std::visit(
+      [](const auto& o) {
+        if constexpr (requires { listed_folds(o); }) {
+          return listed_folds(o);
+        } else {
+          return ListedFolds{};
+        }
+      },
+      options.set);
 }
 
 const std::string& path_of(const DataOptions& options) {

@@ -10,6 +10,7 @@
 
 #include "weyl/data/atoms/options.h"
 #include "weyl/data/base/file_format.h"
+#include "weyl/data/base/listed_folds.h"
 #include "weyl/data/base/parts.h"
 #include "weyl/data/bodies/options.h"
 #include "weyl/data/clouds/options.h"
@@ -29,6 +30,7 @@ namespace weyl {
 ///   declared_schema(const Options&)          what the set declares without a look at files (tensors: the [interface])
 ///   open_set(const Options&)                 its splits; with a second argument, Folds, those of a fold
 ///   as_opened(Options, const Dataset& train) the options with what only the files say; optional
+///   listed_folds(const Options&)             the folds that the files list themselves; optional
 ///   declared_samples(const Options&)         needed only where train, valid and test do not count samples
 using DataSet =
     std::variant<NbodyDataOptions, TensorsDataOptions, PoseSequencesDataOptions, PoseWindowsDataOptions,
@@ -48,6 +50,9 @@ void require_effects(const DataOptions& options);
 
 /// The fold that is asked for, where one is. ConfigError: it is none of the folds.
 std::optional<Folds> folds_of(const DataOptions& options);
+
+/// The folds that the set's files list themselves, which data.folds must be. DataError: the list is broken.
+ListedFolds listed_folds(const DataOptions& options);
 
 /// The folder or file that the options name.
 const std::string& path_of(const DataOptions& options);

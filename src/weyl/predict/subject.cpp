@@ -316,7 +316,8 @@ Recipe with_data_keys(const Subject& subject, const std::vector<std::string>& ov
   return recipe;
 }
 
-std::vector<std::string> take_prediction_keys(Subject& subject, const std::vector<std::string>& overrides) {
+std::vector<std::string> take_prediction_keys(Subject& subject, const std::vector<std::string>& overrides,
+                                              Measures measures) {
   if (overrides.empty()) {
     return {};
   }
@@ -329,14 +330,21 @@ std::vector<std::string> take_prediction_keys(Subject& subject, const std::vecto
                                                  "tolerance",
                                                  "hd95",
                                                  "regions"};
+  const auto* first_of_measuring = keys.begin() + 4;
+  std::vector<std::string> without_effect;
   const std::string table = text("task.", subject.task->name(), ".");
   for (const std::string& item : overrides) {
     const bool of_task = item.starts_with(table);
     const std::string key =
         of_task ? item.substr(table.size(), item.find_first_of(".=", table.size()) - table.size()) : "";
-    require<ConfigError>(of_task && std::ranges::find(keys, key) != keys.end(), "override '", item,
+    const auto known = std::ranges::find(keys, key);
+    require<ConfigError>(of_task && known != keys.end(), "override '", item,
                          "': of a trained model must be how its task predicts: ", table, "KEY, one of ",
                          joined(std::vector<std::string>(keys.begin(), keys.end())));
+    if (measures == Measures::no && known >= first_of_measuring) {
+      without_effect.push_back(
+          text(item, ": has no effect on predictions; it says how `weyl eval` measures them"));
+    }
   }
   TaskOptions options = subject.recipe.task;
   const auto visit = [&](Fields& f) { f("task", options, "what the model has learned"); };
@@ -345,6 +353,7 @@ std::vector<std::string> take_prediction_keys(Subject& subject, const std::vecto
   read_toml_text(stored, "the model's config", overrides, visit);
   std::vector<std::string> warnings = unused_option_warnings([&] { require_effects(options); });
   std::erase_if(warnings, [&](const std::string& line) { return std::ranges::count(before, line) > 0; });
+  std::ranges::move(without_effect, std::back_inserter(warnings));
   std::shared_ptr<Task> task = make_task(options);
   task->load(subject.task->state());
   subject.task = std::move(task);

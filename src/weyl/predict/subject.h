@@ -68,11 +68,16 @@ Recipe with_rollout(Recipe recipe, int64_t steps, std::string_view where = "roll
 Recipe with_data_keys(const Subject& subject, const std::vector<std::string>& overrides,
                       const std::string& path = {});
 
+/// Whether a verb measures what a model predicts, as eval does and predict does not.
+enum class Measures { yes, no };
+
 /// Gives the subject other options of how its task predicts and measures, "task.segmentation.test_time_mirrors=true": of any task
 /// test_time_rotations, of segmentations also test_time_mirrors, window, largest_component, tolerance, hd95 and regions. ConfigError:
 /// another key, or a value that its own check refuses; what does not fit the model is refused by the first prediction. Returns a
-/// line for each option that has no effect by what was changed; of those that had none in training nothing is said.
-std::vector<std::string> take_prediction_keys(Subject& subject, const std::vector<std::string>& overrides);
+/// line for each option that has no effect by what was changed, and, of predictions that nobody `measures`, for each key that says
+/// how they are measured; of options that had no effect in training nothing is said.
+std::vector<std::string> take_prediction_keys(Subject& subject, const std::vector<std::string>& overrides,
+                                              Measures measures = Measures::yes);
 
 /// In place of a split's name: that of testing, or where there is none that of validation or training.
 constexpr const char* any_split = "any";

@@ -69,16 +69,17 @@ Tensor logits_of(const Named& outputs, const char* task) {
   return half ? found->second.to(at::kFloat) : found->second;
 }
 
-void require_classes(const Tensor& values, const std::string& label, int64_t classes, const char* task) {
+void require_classes(const Tensor& values, const std::string& label, int64_t classes, const char* task,
+                     int64_t least) {
   if (values.numel() > 0) {
     const auto low = values.min().item<int64_t>(), high = values.max().item<int64_t>();
-    require(low >= 0 && high < classes, task, ": label '", label, "' must be 0 .. ", classes - 1, ", got ",
-            low < 0 ? low : high);
+    require(low >= least && high < classes, task, ": label '", label, "' must be ", least, " .. ",
+            classes - 1, ", got ", low < least ? low : high);
   }
 }
 
 Tensor target_of(const Batch& batch, const std::string& label, const Tensor& like, const char* task,
-                 bool prepared) {
+                 bool prepared, int64_t least) {
   const auto found = batch.labels.find(label);
   require(found != batch.labels.end(), task, ": the batch has no label '", label, "'");
   auto shape = like.sizes().vec();
@@ -88,7 +89,7 @@ Tensor target_of(const Batch& batch, const std::string& label, const Tensor& lik
           ": label '", label, "' must be int64 ", at::IntArrayRef(shape),
           " to fit what the model gives, got ", found->second.scalar_type(), " ", found->second.sizes());
   if (found->second.is_cpu() || !prepared) {
-    require_classes(found->second, label, classes, task);
+    require_classes(found->second, label, classes, task, least);
   }
   return found->second.select(1, 0).to(like.device());
 }

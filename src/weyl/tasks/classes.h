@@ -33,14 +33,15 @@ Tensor weight_of(const Tensor& weights);
 /// The output `logits` of a model, in float32 at least. ShapeError.
 Tensor logits_of(const Named& outputs, const char* task);
 
-/// ShapeError unless all values of a label are 0 .. K-1.
-void require_classes(const Tensor& values, const std::string& label, int64_t classes, const char* task);
+/// ShapeError unless all values of a label are `least` .. K-1.
+void require_classes(const Tensor& values, const std::string& label, int64_t classes, const char* task,
+                     int64_t least = 0);
 
 /// The label (B, 1, ...) without its channel, on the device of `like`: ShapeError when it is absent, not
-/// (B, spatial of like), or has a value outside 0 .. K-1. Values of a `prepared` batch (Task::prepare) are not looked at
+/// (B, spatial of like), or has a value outside `least` .. K-1. Values of a `prepared` batch (Task::prepare) are not looked at
 /// again on a device other than the CPU, for which the host would wait.
 Tensor target_of(const Batch& batch, const std::string& label, const Tensor& like, const char* task,
-                 bool prepared = false);
+                 bool prepared = false, int64_t least = 0);
 
 /// How often each class was taken for each, (K, K) int64 on the CPU, rows the truth; both int64, one shape.
 Tensor count_confusion(const Tensor& truth, const Tensor& prediction, int64_t classes);

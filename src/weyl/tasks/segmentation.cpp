@@ -7,7 +7,6 @@
 #include <ATen/ops/floor_divide.h>
 #include <ATen/ops/index_select.h>
 #include <ATen/ops/log_softmax.h>
-#include <ATen/ops/one_hot.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/zeros.h>
 #include <algorithm>
@@ -15,6 +14,7 @@
 #include <numeric>
 #include <set>
 
+#include "weyl/carriers/unlabelled.h"
 #include "weyl/core/check.h"
 #include "weyl/ops/autograd/full_precision.h"
 #include "weyl/ops/constants.h"
@@ -45,6 +45,22 @@ Tensor coarser_labels(const Tensor& target, at::IntArrayRef cells) {
   return labels;
 }
 
+/// The weight of each cell, (cells): that of its class, or 1 where `by_class` is undefined; of unlabelled ones 0.
+Tensor cell_weights(const Tensor& labels, const Tensor& by_class, at::ScalarType type) {
+  const Tensor y = labels.reshape({-1}), known = y.ge(0);
+  return by_class.defined() ? by_class.index_select(0, y.clamp_min(0)) * known : known.to(type);
+}
+
+/// 0 where a cell is not known; with `known` undefined all are.
+Tensor labelled(const Tensor& x, const Tensor& known) {
+  return known.defined() ? x * known : x;
+}
+
+/// (..., K) of labels (...): 1 at the class, all 0 where there is none.
+Tensor one_hot(const Tensor& labels, int64_t classes, at::ScalarType type) {
+  return at::arange(classes, labels.options()).eq(labels.unsqueeze(-1)).to(type);
+}
+
 }  // namespace
 
 Tensor segmentation_loss(const Tensor& given, const Tensor& given_target, const SegmentationOptions& o,
@@ -59,7 +75,11 @@ Tensor segmentation_loss(const Tensor& given, const Tensor& given_target, const 
   const Tensor labels = coarser_labels(target, logits.sizes().slice(2)), y = labels.reshape({B, 1, -1});
   const double covered =
       static_cast<double>(target.numel()) / static_cast<double>(std::max<int64_t>(1, labels.numel()));
-  const Tensor right = logp.gather(1, y).squeeze(1);  // log p_y, (B, P)
+  // Elsewhere than on the CPU the host would wait to learn whether all cells have a label.
+  const bool partly = !target.is_cpu() || target.lt(0).any().item<bool>();
+  const Tensor known = partly ? labels.ge(0).reshape({B, -1}) : Tensor();  // (B, P)
+  Tensor right = logp.gather(1, partly ? y.clamp_min(0) : y).squeeze(1);   // log p_y, (B, P)
+  right = partly ? right.masked_fill(known.logical_not(), 0) : right;
   Tensor loss;
   const auto add = [&](double weight, const Tensor& whole, size_t term) {
     const Tensor part = shared(whole, shares, term);
@@ -68,9 +88,9 @@ Tensor segmentation_loss(const Tensor& given, const Tensor& given_target, const 
   if (o.cross_entropy > 0 || o.focal > 0) {
     const Tensor by_class = class_weights(o.class_weights, logits, SegmentationOptions::name_in_config);
     // A batch without a class that has a weight says nothing: 0, not 0 / 0.
-    const auto weights = [&](const Tensor& of) { return by_class.index_select(0, of.reshape({-1})); };
+    const auto weights = [&](const Tensor& of) { return cell_weights(of, by_class, logits.scalar_type()); };
     const auto mean = [&](const Tensor& x) {
-      return by_class.defined()
+      return by_class.defined() || partly
                  ? covered * (x.reshape({-1}) * weights(labels)).sum() / weight_of(weights(target))
                  : x.mean();
     };
@@ -84,13 +104,14 @@ Tensor segmentation_loss(const Tensor& given, const Tensor& given_target, const 
     }
   }
   if (o.dice > 0 && graphs != nullptr) {
-    const Tensor p = logp[0].t().exp();  // (N, K)
-    const Tensor g = at::one_hot(y.flatten(), K).to(p.scalar_type());
+    const Tensor p = labelled(logp[0].t().exp(), known.defined() ? known.view({-1, 1}) : known);  // (N, K)
+    const Tensor g = one_hot(y.flatten(), K, p.scalar_type());
     const Tensor both = segment_sum(p * g, *graphs), sum = segment_sum(p + g, *graphs);
     add(o.dice, 1 - ((2 * both + 1) / (sum + 1)).mean(), kSampleTerm);
   } else if (o.dice > 0) {
-    const Tensor p = logp.slice(1, 1).exp();  // without class 0
-    const Tensor g = at::one_hot(y.squeeze(1), K).transpose(1, 2).slice(1, 1).to(p.scalar_type());
+    const Tensor p =
+        labelled(logp.slice(1, 1).exp(), known.defined() ? known.unsqueeze(1) : known);  // without class 0
+    const Tensor g = one_hot(y.squeeze(1), K, p.scalar_type()).transpose(1, 2).slice(1, 1);
     const Tensor both = (p * g).sum(2), sum = p.sum(2) + g.sum(2);
     add(o.dice, 1 - ((2 * both + 1) / (sum + 1)).mean(), kSampleTerm);
   }
@@ -201,16 +222,22 @@ class Overlaps : public Meter {
     require(found != predictions.end() && mask != predictions.end(),
             "segmentation: there is no prediction 'probabilities' or 'mask'");
     const Tensor p = found->second.detach();
-    const Tensor truth = target_of(batch, kMaskLabel, p, kSegmentation), said = mask->second.select(1, 0);
-    surprise_ -=
-        p.gather(1, truth.unsqueeze(1)).clamp_min(kLeastProbability).log().sum(at::kDouble).item<double>();
+    const Tensor truth = target_of(batch, kMaskLabel, p, kSegmentation, false, unlabelled),
+                 known = truth.ge(0), of_truth = p.gather(1, truth.clamp_min(0).unsqueeze(1)).squeeze(1);
+    // What is said of cells without a label is of no class either.
+    const Tensor said = mask->second.select(1, 0).masked_fill(known.logical_not(), unlabelled);
+    surprise_ -= of_truth.clamp_min(kLeastProbability).log().mul(known).sum(at::kDouble).item<double>();
     const Segments* graphs = graphs_in(batch.input);
     for (int64_t b = 0; b < batch.count(); ++b) {
       const auto of_sample = [&](const Tensor& x) {
         return graphs != nullptr ? x.slice(0, graphs->offsets[b], graphs->offsets[b + 1]) : x[b];
       };
-      const Tensor right = of_sample(truth), found_there = of_sample(said);
-      const Tensor confusion = count_confusion(right, found_there, classes());
+      const Tensor right = of_sample(truth), found_there = of_sample(said), there = of_sample(known);
+      if (!there.any().item<bool>()) {
+        continue;  // of which nothing is known
+      }
+      const Tensor confusion =
+          count_confusion(right.masked_select(there), found_there.masked_select(there), classes());
       counts_ += confusion;
       ++samples_;
       for (Part& part : parts_) {
@@ -297,11 +324,13 @@ class Overlaps : public Meter {
 
   std::vector<MetricName> names(const Schema&) const override {
     std::vector<MetricName> all{{"accuracy", false}, {"cross_entropy"}};
-    const auto with_parts = [&](const std::string& score, bool lower_is_better) {
-      all.push_back({score, lower_is_better});
+    const auto with_parts = [&](const std::string& score, bool lower_is_better,
+                                const std::string& left_out = "") {
+      all.push_back({score, lower_is_better, left_out});
       for (const Part& part : parts_) {
         if (part.named) {
-          all.push_back({score + "_" + part.region.name, lower_is_better});
+          const std::string name = "_" + part.region.name;
+          all.push_back({score + name, lower_is_better, left_out.empty() ? "" : left_out + name});
         }
       }
     };
@@ -310,9 +339,9 @@ class Overlaps : public Meter {
     }
     if (grids_) {
       with_parts("surface_dice", false);
-      for (const char* score : {"hd95", "hd95_infinite", "volume_error"}) {
-        with_parts(score, true);
-      }
+      with_parts("hd95", true, "hd95_infinite");
+      with_parts("hd95_infinite", true);
+      with_parts("volume_error", true);
     }
     return all;
   }
@@ -500,7 +529,7 @@ std::vector<Quantity> Segmentation::predictions(const Interface& model) const {
 
 void Segmentation::prepare(Batch& batch, const Interface& model) const {
   if (const auto found = batch.labels.find(kMaskLabel); found != batch.labels.end()) {
-    require_classes(found->second, kMaskLabel, classes_of(model, kSegmentation), kSegmentation);
+    require_classes(found->second, kMaskLabel, classes_of(model, kSegmentation), kSegmentation, unlabelled);
   }
 }
 
@@ -509,19 +538,18 @@ std::vector<Tensor> Segmentation::loss_weights(const Batch& batch, const Interfa
   require(found != batch.labels.end(), kSegmentation, ": the batch has no label '", kMaskLabel, "'");
   const Tensor& mask = found->second;
   const Tensor samples = loss_weight(batch.count());
-  if (options_.class_weights.empty()) {
-    return {loss_weight(mask.numel()), samples};
-  }
   check_class_weights(options_.class_weights, classes_of(model, kSegmentation), kSegmentation);
-  const Tensor weights = constant(options_.class_weights, at::kDouble, mask.device());
-  return {weights.index_select(0, mask.reshape({-1})).sum(), samples};
+  const Tensor weights = options_.class_weights.empty()
+                             ? Tensor()
+                             : constant(options_.class_weights, at::kDouble, mask.device());
+  return {cell_weights(mask, weights, at::kDouble).sum(), samples};
 }
 
 Step Segmentation::step(Model& model, const Batch& batch, const LossShares& shares) const {
   if (model.training()) {
     const Named outputs = model(batch.input);
     const Tensor logits = logits_of(outputs, kSegmentation);
-    const Tensor target = target_of(batch, kMaskLabel, logits, kSegmentation, /*prepared=*/true);
+    const Tensor target = target_of(batch, kMaskLabel, logits, kSegmentation, /*prepared=*/true, unlabelled);
     Tensor loss = segmentation_loss(logits, target, options_, shares, graphs_in(batch.input));
     double weight = 1, all = 1;
     for (int64_t step = 1; outputs.contains(coarser_output(kClassLogits, step)); ++step) {
@@ -534,8 +562,8 @@ Step Segmentation::step(Model& model, const Batch& batch, const LossShares& shar
   }
   Named predictions = predict(model, batch);
   const Tensor logits = predictions.at(kClassProbabilities).clamp_min(kLeastProbability).log();
-  return {segmentation_loss(logits, target_of(batch, kMaskLabel, logits, kSegmentation), options_, shares,
-                            graphs_in(batch.input)),
+  const Tensor target = target_of(batch, kMaskLabel, logits, kSegmentation, false, unlabelled);
+  return {segmentation_loss(logits, target, options_, shares, graphs_in(batch.input)),
           std::move(predictions)};
 }
 

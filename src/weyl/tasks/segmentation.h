@@ -15,6 +15,8 @@ namespace weyl {
 ///   dice           1 - mean over samples and classes k > 0 of
 ///                  (2 sum_i p_k [y = k] + 1) / (sum_i p_k + sum_i [y = k] + 1)
 ///
+/// Cells that are unlabelled (carriers/unlabelled.h) are none of i; a batch of them alone has the loss 0.
+///
 /// With `graphs` logits are those of points (N, K) and target (N): the cells are the points of all graphs, a sample is a
 /// graph, and Dice is the mean over all classes, of which none is a background.
 ///
@@ -23,7 +25,8 @@ Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const Segme
                          const LossShares& shares = {}, const Segments* graphs = nullptr);
 
 /// The class of every pixel or voxel of a grid, 0 the background, or of every point of a cloud, where 0 is a class as the
-/// others are. Label `mask` (B, 1, spatial...) or (N, 1) int64, K its `categories`. The model gives `logits` (B, K,
+/// others are. Label `mask` (B, 1, spatial...) or (N, 1) int64, K its `categories`, -1 where a cell is unlabelled: it
+/// then counts in neither loss nor metrics. The model gives `logits` (B, K,
 /// spatial...) or (N, K).
 ///
 ///   loss      segmentation.h, on the whole grid given (crops: train.crop); of a model that does not
@@ -43,6 +46,7 @@ Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const Segme
 ///             alone is infinitely far: their number is hd95_infinite_<name>); surface_dice_<name> at the options' tolerance;
 ///             volume_error_<name>, the difference of volumes, in ml of volumes in mm. Without a name: means over the same parts
 ///             as dice, hd95_infinite their sum. What no sample has is left out.
+///             A sample without a labelled cell is not measured.
 ///             Of points every class counts, 0 too; a class is measured on the clouds alone that have it or are said to, so
 ///             that one that is nowhere raises no mean, and surfaces there are none
 class Segmentation : public Task {

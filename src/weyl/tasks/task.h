@@ -29,6 +29,9 @@ using Metrics = std::map<std::string, MetricValue>;
 struct MetricName {
   std::string name;
   bool lower_is_better = true;
+  /// The metric that counts the results which this one leaves out of its mean because they are too bad to have a number, as
+  /// the distance to an empty mask. Empty: none is left out. What chooses between models compares the count first.
+  std::string left_out = {};
 };
 
 /// The confusion matrix `counts` (K, K), row by row: rows are the true classes, columns the predicted ones.

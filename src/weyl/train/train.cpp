@@ -154,6 +154,7 @@ TrainResult run_in(const std::string& run, Prepared prepared, const Resumed* res
       for (const MetricTerm& term : trainer.best_metric()->terms()) {
         best.push_back(term.name);
       }
+      std::ranges::copy(trainer.best_metric()->left_out(), std::back_inserter(best));
     }
     std::vector<std::string> facts = saved.model->facts();
     if (request.ranks != nullptr) {
@@ -531,7 +532,7 @@ void agree_on_start(std::optional<Resumed>& from, const TrainRequest& request) {
     return;
   }
   const Tensor start =
-      at::full({3}, from && from->state.best ? *from->state.best : std::nan(""), at::kDouble);
+      at::full({3}, from && from->state.best ? from->state.best->value : std::nan(""), at::kDouble);
   start[0] = from ? from->state.step : -1;
   start[1] = from && from->data_changed ? 1 : 0;
   request.ranks->broadcast(start);

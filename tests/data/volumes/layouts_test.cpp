@@ -138,6 +138,42 @@ TEST(VolumeLayouts, PredictionsHaveTheNumbersOfTheFiles) {
             (Names{"x", "y"}));
 }
 
+/// Of masks whose first voxels are 4 0 1 2: those of 4 are no class, whatever becomes of the mask.
+TEST(VolumeLayouts, VoxelsThatNobodyHasLabelledAreNoClass) {
+  const Folder folder;
+  make_nnunet(folder / "set", R"({"channel_names": {"0": "CT", "1": "PET"}, "file_ending": ".nii.gz",
+    "labels": {"background": 0, "a": 1, "b": 2, "ignore": 4}})");
+  const VolumeIndex index = read_volume_index(folder / "set");
+  EXPECT_EQ(index.numbers, (std::vector<int64_t>{0, 1, 2}));
+  EXPECT_EQ(index.labels, (Names{"background", "a", "b"}));
+  EXPECT_EQ(index.ignored, 4);
+  DecathlonDataOptions o = raw(folder / "set", 2, 3);
+  o.prepared = folder / "prepared";
+  for (int time = 0; time < 2; ++time) {  // as it is read, and as it is kept
+    const auto set = open_set(o).train;
+    EXPECT_EQ(set->schema().labels[0].categories, 3);
+    EXPECT_EQ(as_opened(o, *set).labels, index.numbers);
+    const Tensor mask = set->batch(std::vector<int64_t>{0}).labels.at("mask")[0][0];
+    EXPECT_EQ(mask[0][0][0].item<int64_t>(), -1);
+    EXPECT_EQ(mask[3][0][0].item<int64_t>(), 2);
+    EXPECT_EQ(mask.eq(-1).sum().item<int64_t>(), 1);
+    const auto inspected = inspect(*set, "train");
+    EXPECT_EQ(inspected.volumes->each[0].class_cells, (std::vector<int64_t>{21, 1, 1}));
+  }
+  o.spacing = {0.5, 0.5, 0.5};
+  const auto finer = open_set(o).train;
+  const Tensor mask = finer->batch(std::vector<int64_t>{0}).labels.at("mask");
+  EXPECT_GT(mask.eq(-1).sum().item<int64_t>(), 1);
+  EXPECT_EQ(mask.max().item<int64_t>(), 2);
+  // A mask may still have no other number.
+  for (int k = 0; k < 5; ++k) {
+    write_mask(folder / ("set/labelsTr/case_" + std::to_string(k) + ".nii.gz"), {3});
+  }
+  const auto set = open_set(raw(folder / "set", 2, 3)).train;
+  const std::string refused = message_of<DataError>([&] { set->batch(std::vector<int64_t>{0}); });
+  EXPECT_NE(refused.find("labels must be of 0, 1, 2, 4, got 3"), std::string::npos) << refused;
+}
+
 TEST(VolumeLayouts, AModelWritesItsOwnNumbers) {
   const Folder folder;
   constexpr const char* index = R"({"channel_names": {"0": "CT", "1": "PET"}, "file_ending": ".nii.gz",
@@ -321,7 +357,13 @@ TEST(VolumeLayouts, WhatIsBrokenOrAmbiguousIsRefusedByName) {
   EXPECT_EQ(with(R"("a": 1)", R"("a": 2)"),
             where + "'labels' must have each number once, got 2 for 'a' and for 'b'");
   EXPECT_EQ(with(R"("a": 1)", R"("ignore": 1)"),
-            where + "the label 'ignore' is not read; give those voxels a class, or leave such cases out");
+            where + "the label 'ignore' must have the highest number of 'labels', got 1 beside 4");
+  EXPECT_EQ(with(R"("a": 1)", R"("a": 1, "ignore": 4)"),
+            where + "the label 'ignore' must have the highest number of 'labels', got 4 beside 4");
+  EXPECT_EQ(with(R"("a": 1)", R"("a": [1, 5], "ignore": 5)"),
+            where + "the label 'ignore' must have the highest number of 'labels', got 5 beside 5");
+  EXPECT_EQ(with(R"("a": 1)", R"("a": 1, "ignore": [5, 6])"),
+            where + "the label 'ignore' must have one number");
   EXPECT_EQ(with(R"("a": 1)", R"("a": -1)"),
             where + "'labels' must have numbers 0 .. 65535, or lists of them, got that of 'a'");
   EXPECT_EQ(with(R"("background": 0, )", ""),
@@ -407,6 +449,9 @@ TEST(VolumeFolds, SplitsFinalJsonNamesThem) {
   options.folds = 5;
   EXPECT_EQ(message_of<ConfigError>([&] { open_splits(options); }),
             "data.folds must be 2, the folds of " + (folder / "set/splits_final.json") + ", got 5");
+  EXPECT_EQ(listed_folds(options).count, 2);
+  EXPECT_EQ(listed_folds(options).file, folder / "set/splits_final.json");
+  EXPECT_EQ(listed_folds(DataOptions{NbodyDataOptions{}}).count, 0);
   options.folds = options.fold = 0;  // then it says nothing
   EXPECT_EQ(together(open_splits(options)).size(), 5u);
   options.folds = 2;

@@ -48,7 +48,7 @@ struct CrossvalCommand {
   OutputOptions output;
   Machine machine;
   ConfigArguments config;
-  std::optional<int64_t> folds;  // absent: data.folds, else 5
+  std::optional<int64_t> folds;  // absent: data.folds, else the data's own, else 5
   bool pictures = true;          // of each run
   std::string out;
 };

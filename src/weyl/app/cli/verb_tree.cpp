@@ -100,7 +100,9 @@ Verb add_crossval(CLI::App& root) {
   auto& [app, c] = draft;
   const auto plain = std::make_shared<bool>(false);
   add_config(app, c->config);
-  add_number(app, "--folds", c->folds, 2, 1000, "same as data.folds=..., default that of the config, else 5");
+  add_number(app, "--folds", c->folds, 2, 1000,
+             "same as data.folds=..., default that of the config, else as many as the data list "
+             "(splits_final.json), else 5");
   add_switch(app, "--no-pictures", *plain, no_pictures_help);
   add_out(app, c->out, "DIR", "folder for the runs and the tables", true);
   add_machine(app, c->machine, "same as train.precision=...");

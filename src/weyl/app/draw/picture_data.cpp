@@ -271,7 +271,7 @@ bool write_overlay(const Predictor& predictor, const Dataset& data, int64_t samp
     classes += name + "\n";
   }
   std::string title = begin + sample_in_title(data, sample);
-  Tensor image = std::get<Grid>(batch.input).values[0], truth = batch.labels.at("mask")[0][0],
+  Tensor image = std::get<Grid>(batch.input).values[0], truth = batch.labels.at("mask")[0][0].clamp_min(0),
          said = predictions.at("mask")[0][0];
   const bool volume = truth.dim() == 3;
   if (volume) {
@@ -283,13 +283,15 @@ bool write_overlay(const Predictor& predictor, const Dataset& data, int64_t samp
     truth = slice_of(truth, z);
     said = slice_of(said, z);
   }
+  const Metrics metrics = meter->values();  // none of a sample without a label
+  const auto dice = metrics.find("dice");
+  const std::string predicted =
+      dice == metrics.end()
+          ? "predicted"
+          : text("predicted, Dice ", short_number(dice->second.value), volume ? " (volume)" : "");
   const auto bytes = [](const Tensor& of) { return of.to(at::kCPU, at::kByte).contiguous(); };
   save_tensors(path, {{"image", picture(image)}, {"truth", bytes(truth)}, {"prediction", bytes(said)}},
-               {{"format", "weyl.overlay"},
-                {"classes", classes},
-                {"title", title},
-                {"predicted", text("predicted, Dice ", short_number(meter->values().at("dice").value),
-                                   volume ? " (volume)" : "")}},
+               {{"format", "weyl.overlay"}, {"classes", classes}, {"title", title}, {"predicted", predicted}},
                Existing::replace_link);
   return true;
 }

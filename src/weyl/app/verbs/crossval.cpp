@@ -41,10 +41,12 @@ namespace fs = std::filesystem;
 
 constexpr int64_t usual_folds = 5;
 constexpr const char* record_name = "/crossval.toml";  // what the folder is a cross-validation of
+constexpr const char* record_head = "# weyl crossval: ";
+constexpr const char* run_prefix = "fold-";
 constexpr const char* writer = "a cross-validation";
 
 std::string run_of_fold(const std::string& folder, int64_t fold) {
-  return text(folder, "/fold-", fold);
+  return text(folder, "/", run_prefix, fold);
 }
 
 bool is_done(const std::string& run) {
@@ -67,8 +69,7 @@ std::vector<std::string> overrides_of(const CrossvalCommand& command, int64_t fo
 
 /// The config in full, and above it how many folds there are.
 std::string record_of(Recipe recipe) {
-  return text("# weyl crossval: ", recipe.data.folds, " folds\n",
-              write_toml([&](Fields& f) { fields(f, recipe); }));
+  return text(record_head, recipe.data.folds, " folds\n", write_toml([&](Fields& f) { fields(f, recipe); }));
 }
 
 /// The words that give a run the budget of a training.
@@ -96,6 +97,14 @@ std::string with_budget(const std::string& folder, const Recipe& recipe, const M
   return record_of(std::move(kept));
 }
 
+/// Whether no fold was begun in the folder of a record: an earlier call was refused before, and another config may follow.
+bool is_without_runs(const std::string& folder, const std::string& record) {
+  return record.starts_with(record_head) &&
+         std::ranges::none_of(fs::directory_iterator(folder), [](const auto& entry) {
+           return entry.path().filename().string().starts_with(run_prefix);
+         });
+}
+
 /// Makes the folder, or finds it as an earlier call has made it, perhaps with another budget. ConfigError: it is of something
 /// else, or of another config.
 void begin_or_go_on(const std::string& folder, const Recipe& recipe, const ModelOptions& known) {
@@ -120,6 +129,10 @@ void begin_or_go_on(const std::string& folder, const Recipe& recipe, const Model
     return;
   }
   require<DataError>(kept.fault.empty(), path, ": ", kept.fault);
+  if (is_without_runs(folder, kept.text)) {
+    write_file_atomically(path, record, Existing::replace_link);
+    return;
+  }
   const auto other = difference_of(kept.text, record);
   const bool by_budget = other && is_budget(other->key);
   const auto difference = by_budget ? difference_of(with_budget(folder, recipe, known), record) : other;
@@ -322,6 +335,21 @@ std::string warning_about_choices(const TrainOptions& o) {
              : "";
 }
 
+/// How many folds there are: those that were asked for, else those that the data list, else five. ConfigError: the data list
+/// another number.
+int64_t folds_of(const CrossvalCommand& command, const DataOptions& data) {
+  const ListedFolds listed = listed_folds(data);
+  const bool asked = command.folds || data.folds > 0;
+  if (!asked && listed.count > 0) {
+    say(text(listed.count, " folds, those of ", listed.file));
+  }
+  const int64_t count = command.folds.value_or(data.folds > 0     ? data.folds
+                                               : listed.count > 0 ? listed.count
+                                                                  : usual_folds);
+  require_listed(count, listed, command.folds ? "--folds" : "data.folds");
+  return count;
+}
+
 int leave_for_later(const CrossvalCommand& command, int64_t done, const std::string& line) {
   say(line);
   if (command.output.json) {
@@ -336,7 +364,7 @@ int run(const CrossvalCommand& command, const Systems& systems) {
   require_one_process("crossval");
   const ModelOptions known = options_of(systems);
   Recipe recipe = read_recipe(command.config.path, command.config.overrides, known);
-  const int64_t count = command.folds.value_or(recipe.data.folds > 0 ? recipe.data.folds : usual_folds);
+  const int64_t count = folds_of(command, recipe.data);
   recipe = read_recipe(command.config.path, overrides_of(command, count, 0), known);
   check_trainable(recipe);
   warn_if_any(warning_about_choices(recipe.train));

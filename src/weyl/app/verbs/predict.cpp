@@ -104,11 +104,12 @@ FilePredictor predictor_of(const PredictCommand& command, const PredictorOptions
                            const Systems& systems) {
   Subject subject = load_subject(command.model, options.device, options.dtype, systems);
   subject.recipe = with_data_keys(subject, command.overrides);
-  std::vector<std::string> warnings = take_prediction_keys(subject, command.task_overrides);
+  std::vector<std::string> warnings = take_prediction_keys(subject, command.task_overrides, Measures::no);
   FilePredictor predictor(std::move(subject), options);
   for (const std::string& other : command.others) {
     Subject another = load_subject(other, options.device, options.dtype, systems);
-    std::ranges::copy(take_prediction_keys(another, command.task_overrides), std::back_inserter(warnings));
+    std::ranges::copy(take_prediction_keys(another, command.task_overrides, Measures::no),
+                      std::back_inserter(warnings));
     predictor.join(FilePredictor(std::move(another), options), command.model, other);
   }
   if (command.rollout > 0) {

@@ -222,10 +222,16 @@ int say_interrupted(const TrainResult& result, bool json) {
 }
 
 Recipe recipe_to_train(const TrainCommand& command, const Systems& systems) {
-  Recipe recipe = read_recipe(command.config.path, command.config.overrides, options_of(systems));
-  require<ConfigError>(!command.fold || recipe.data.folds > 0,
+  std::vector<std::string> overrides = command.config.overrides;
+  Recipe recipe = read_recipe(command.config.path, overrides, options_of(systems));
+  if (!command.fold || recipe.data.folds > 0) {
+    return recipe;
+  }
+  const ListedFolds listed = listed_folds(recipe.data);
+  require<ConfigError>(listed.count > 0,
                        "--fold: needs data.folds, the number of parts, such as data.folds=5");
-  return recipe;
+  overrides.push_back(text("data.folds=", listed.count));
+  return read_recipe(command.config.path, overrides, options_of(systems));
 }
 
 std::string waiting_text(double share) {

@@ -200,7 +200,8 @@ void look_at_values(VolumeSummary::Volume& to, const Batch& batch, const Schema&
   }
   const Quantity* label = find_quantity(schema.labels, "mask");
   if (const auto mask = batch.labels.find("mask"); label != nullptr && mask != batch.labels.end()) {
-    const Tensor counts = at::bincount(mask->second.flatten(), {}, label->categories).contiguous();
+    const Tensor cells = mask->second.flatten(), labelled = cells.masked_select(cells.ge(0));
+    const Tensor counts = at::bincount(labelled, {}, label->categories).contiguous();
     to.class_cells.assign(counts.const_data_ptr<int64_t>(),
                           counts.const_data_ptr<int64_t>() + counts.size(0));
   }

@@ -1,7 +1,6 @@
 #include "weyl/data/volumes/case_splits.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <map>
 #include <set>
 
@@ -10,8 +9,6 @@
 
 namespace weyl {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// The places of cases by their names. DataError: a name of no case, or of several.
 std::vector<int64_t> places_of(const std::vector<std::string>& names, const std::vector<VolumeCase>& cases,
@@ -110,8 +107,7 @@ void warn_of_unused_options(const DecathlonDataOptions& o, const std::string& wh
 SplitIndices listed_fold(const std::vector<VolumeFold>& listed, const std::vector<VolumeCase>& cases,
                          int64_t own, const std::string& where, const Folds& folds,
                          std::vector<std::string>& warnings) {
-  require<ConfigError>(std::ssize(listed) == folds.count, "data.folds must be ", listed.size(),
-                       ", the folds of ", where, ", got ", folds.count);
+  require_listed(folds.count, {std::ssize(listed), where});
   const std::vector<VolumeCase> training(cases.begin(), cases.begin() + own);
   SplitIndices parts;
   std::set<int64_t> named;
@@ -140,6 +136,10 @@ SplitIndices listed_fold(const std::vector<VolumeFold>& listed, const std::vecto
 
 }  // namespace
 
+ListedFolds listed_folds(const DecathlonDataOptions& o) {
+  return {std::ssize(read_volume_folds(o.path)), file_of_volume_folds(o.path)};
+}
+
 SplitIndices split_cases(const DecathlonDataOptions& o, const Folds& folds,
                          const std::vector<VolumeCase>& cases, int64_t own,
                          std::vector<std::string>& warnings) {
@@ -147,7 +147,7 @@ SplitIndices split_cases(const DecathlonDataOptions& o, const Folds& folds,
     require<ConfigError>(o.held_out.empty(),
                          "data.decathlon.held_out must be [] where data.folds says which cases are held out");
     if (const auto listed = read_volume_folds(o.path); !listed.empty()) {
-      const std::string where = (fs::path(o.path) / "splits_final.json").string();
+      const std::string where = file_of_volume_folds(o.path);
       SplitIndices parts = listed_fold(listed, cases, own, where, folds, warnings);
       warn_of_odd_folds(listed, where, warnings);
       warn_of_unused_options(o, where, warnings);

@@ -16,6 +16,7 @@
 #include <set>
 #include <span>
 
+#include "weyl/carriers/unlabelled.h"
 #include "weyl/config/wording.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
@@ -61,12 +62,18 @@ GridChange PlacedCase::change() const {
 struct Reading {
   DecathlonDataOptions options;
   std::vector<Normalised> counted;
+  std::vector<int64_t>
+      numbers;  // that masks have, by their places in Volume::mask: the classes', then the ignored one
 
   /// Where the prepared volume of a case is kept, by all that its values depend on.
   PreparedFile kept(const VolumeCase& files) const;
   uint64_t limit() const { return static_cast<uint64_t>(options.limit * kMebi) * kWidest; }
   bool by_foreground() const {
     return options.normalise && std::ranges::count(counted, VoxelsCounted::foreground) > 0;
+  }
+  Tensor is_ignored(const Tensor& mask) const { return mask.ge(std::ssize(options.labels)); }
+  Tensor is_foreground(const Tensor& mask) const {
+    return mask.gt(0).logical_and(is_ignored(mask).logical_not());
   }
 };
 
@@ -83,33 +90,10 @@ PreparedFile Reading::kept(const VolumeCase& files) const {
   for (const Normalised c : counted) {
     how += text("; ", c ? names_of(*c)[static_cast<size_t>(*c)] : "as it is");
   }
-  for (const int64_t number : o.labels) {
+  for (const int64_t number : numbers) {
     how += text(" ", number);
   }
   return prepared_volume(o.prepared, files, how);
-}
-
-/// How far apart two volumes of one size are: the largest distance of a corner, in voxels of the first. Each may have a
-/// unit of its own.
-double distance(const NiftiHeader& a, const NiftiHeader& b) {
-  NiftiAffine x = affine_of(a), y = affine_of(b);
-  std::ranges::for_each(x, [by = millimetres_of(a)](double& v) { v *= by; });
-  std::ranges::for_each(y, [by = millimetres_of(b)](double& v) { v *= by; });
-  const auto spacing = spacing_of(a);
-  double worst = 0;
-  for (int corner = 0; corner < 8; ++corner) {
-    double square = 0;
-    for (size_t d = 0; d < 3; ++d) {
-      double apart = x[4 * d + 3] - y[4 * d + 3];
-      for (size_t axis = 0; axis < 3; ++axis) {
-        const double far = (corner >> axis & 1) != 0 ? static_cast<double>(a.shape[axis] - 1) : 0;
-        apart += far * (x[4 * d + axis] - y[4 * d + axis]);
-      }
-      square += apart * apart;
-    }
-    worst = std::max(worst, std::sqrt(square));
-  }
-  return worst / *std::min_element(spacing.begin(), spacing.end());
 }
 
 /// A file that goes with the first of a case must be on its grid.
@@ -120,7 +104,7 @@ void require_same_grid(const NiftiHeader& first, const std::string& where, const
       of, ": the ", what, " must have the sizes of its image ", where, ", ",
       shape_text(std::span(first.shape).first(3)), ", got ", shape_text(other.shape));
   constexpr double kApart = 0.1;
-  const double apart = distance(first, other);
+  const double apart = voxels_apart(first, other);
   require<DataError>(
       !check_geometry || apart <= kApart, of, ": by its affine the ", what, " stands ", apart,
       " voxels from its image ", where,
@@ -194,9 +178,9 @@ Tensor image_of(const PlacedCase& c, const Reading& reading) {
   return channels.size() == 1 ? channels[0] : at::cat(channels);
 }
 
-/// The classes of a case as its file has them, (X, Y, Z) in canonical order.
+/// The classes of a case as its file has them, by their places, (X, Y, Z) in canonical order.
 Tensor mask_of(const PlacedCase& c, const Reading& reading) {
-  return mask_tensor(read_volume(c.files.mask, reading.limit()), reading.options.labels, c.orientation,
+  return mask_tensor(read_volume(c.files.mask, reading.limit()), reading.numbers, c.orientation,
                      c.files.mask);
 }
 
@@ -204,7 +188,7 @@ Tensor mask_of(const PlacedCase& c, const Reading& reading) {
 void trim(PlacedCase& c, const Reading& reading) {
   Tensor there = image_of(c, reading).ne(0).any(0);
   if (!c.files.mask.empty()) {
-    there = there.logical_or(mask_of(c, reading).ne(0));
+    there = there.logical_or(reading.is_foreground(mask_of(c, reading)));
   }
   for (int64_t d = 0; d < 3; ++d) {
     const Tensor along = there.any(d == 0 ? 1 : 0).any(d == 2 ? 0 : 1).nonzero().squeeze(1);
@@ -239,7 +223,8 @@ Volume made_ready(const PlacedCase& c, const Reading& reading) {
   }
   volume.image = resampled(volume.image, c.change(), o.interpolation);
   if (!c.files.mask.empty()) {
-    volume.mask = resampled_classes(in_box(mask_of(c, reading), c.box).contiguous(), o.classes, c.change());
+    volume.mask = resampled_classes(in_box(mask_of(c, reading), c.box).contiguous(),
+                                    std::ssize(reading.numbers), c.change());
   }
   return volume;
 }
@@ -287,7 +272,7 @@ class Intensities {
     for (const PlacedCase& c : training_) {
       if (needed && !c.files.mask.empty()) {
         const Volume volume = prepare(c, *reading_);
-        see_foreground(volume.image, volume.mask, seen);
+        see_foreground(volume.image, reading_->is_foreground(volume.mask).to(at::kByte), seen);
       }
     }
     require<DataError>(
@@ -371,7 +356,8 @@ class Volumes : public Dataset, public NumberedClasses {
     Batch result;
     result.input = Grid{at::stack(images), first.lattice.spacing};
     if (!masks.empty()) {
-      result.labels["mask"] = at::stack(masks).to(at::kLong);
+      const Tensor mask = at::stack(masks).to(at::kLong);
+      result.labels["mask"] = mask.masked_fill(reading_->is_ignored(mask), unlabelled);
     }
     return result;
   }
@@ -484,13 +470,15 @@ void require_intensities(const Reading& reading) {
   }
 }
 
-std::shared_ptr<const Reading> reading_of(const DecathlonDataOptions& o,
-                                          const std::vector<std::string>& names) {
+std::shared_ptr<const Reading> reading_of(const DecathlonDataOptions& o, const VolumeIndex& index) {
   require<ConfigError>(o.intensities.empty() || std::ssize(o.intensities) == o.modalities, o.path,
                        ": data.decathlon.intensities must be a list for each of the ", o.modalities,
                        " channels, got ", o.intensities.size());
-  auto reading =
-      std::make_shared<Reading>(o, counted_of_channels(o.normalise_over, names, o.modalities, o.intensities));
+  auto reading = std::make_shared<Reading>(
+      o, counted_of_channels(o.normalise_over, index.modalities, o.modalities, o.intensities), o.labels);
+  if (index.ignored) {
+    reading->numbers.push_back(*index.ignored);
+  }
   if (o.normalise) {
     require_intensities(*reading);
   }
@@ -629,7 +617,7 @@ FoundCases find_cases(const DecathlonDataOptions& options, std::vector<std::stri
     });
   }
   complete(o, found.index);
-  found.reading = reading_of(o, found.index.modalities);
+  found.reading = reading_of(o, found.index);
   if (faults != nullptr) {
     take_out_faulty(o.path, found.index, *faults, [&](const VolumeCase& files) {
       const PlacedCase c = look_at(files, o);
@@ -789,7 +777,7 @@ std::shared_ptr<const Dataset> open_volume_files(const std::string& path,
   if (o.labels.empty()) {
     o.labels = std::ssize(names.numbers) == o.classes ? names.numbers : counted_numbers(o.classes);
   }
-  const auto reading = reading_of(o, names.modalities);
+  const auto reading = reading_of(o, names);
   return std::make_shared<Volumes>(look_at_all(cases, *reading), reading,
                                    std::make_shared<Intensities>(reading, std::vector<PlacedCase>()), names);
 }

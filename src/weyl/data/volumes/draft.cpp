@@ -257,22 +257,24 @@ void write_regions(ConfigDraft& draft, const std::vector<VolumeRegion>& regions)
   }
 }
 
-/// How the labelled cases are split: by fractions, but for few of them.
+/// How the labelled cases are split: by fractions, but for few of them. Nothing can be said from a split of one case, so that
+/// there is none for a test before each has two.
 void split_few(DecathlonDataOptions& options, int64_t labelled, bool own_test) {
-  if (labelled > 0 && labelled < (own_test ? 2 : 3)) {  // for training, then for validation
-    options.fractions = labelled == 1 ? std::vector{1.0, 0.0, 0.0} : std::vector{0.5, 0.5, 0.0};
-  } else if (labelled < 10) {  // fractions of so few leave a split without any
-    options.valid = 1;
-    options.test = own_test ? 0 : 1;
-    options.train = std::max<int64_t>(1, labelled - options.valid - options.test);
+  if (labelled > 0 && labelled < (own_test ? 4 : 6)) {  // for training, then for validation
+    const double valid = labelled == 1 ? 0 : labelled == 3 ? 0.3 : labelled == 5 ? 0.4 : 0.5;
+    options.fractions = {1 - valid, valid, 0};
+  } else if (labelled > 0 && labelled < 10) {  // fractions of so few leave a split without any
+    options.valid = 2;
+    options.test = own_test ? 0 : 2;
+    options.train = labelled - options.valid - options.test;
   }
 }
 
-void write_split(ConfigDraft& draft, const DecathlonDataOptions& options, int64_t labelled) {
+void write_split(ConfigDraft& draft, const DecathlonDataOptions& options, int64_t labelled, bool own_test) {
   if (labelled < 10 && options.train == 0) {
     draft.set("fractions", options.fractions,
               text("of the ", labelled, labelled == 1 ? " labelled case" : " labelled cases",
-                   ": far too few for a model, and none is left for a test"));
+                   ": far too few for a model", own_test ? "" : ", and none is left for a test"));
   } else if (labelled < 10) {
     draft.set("train", options.train, text("of the ", labelled, " labelled cases; few for a model"));
     draft.set("valid", options.valid);
@@ -292,8 +294,11 @@ FoundData VolumeFiles::draft(const std::string& path) {
   DecathlonDataOptions options{.path = path, .modalities = 0, .classes = 0, .normalise = false};
   const auto labelled = std::ssize(index.training);
   const bool own_test = std::ranges::any_of(index.test, [](const VolumeCase& c) { return !c.mask.empty(); });
-  split_few(options, labelled, own_test);
-  const Splits splits = open_set(options);
+  const ListedFolds listed = listed_folds(options);
+  if (listed.count == 0) {  // which say themselves what is for training
+    split_few(options, labelled, own_test);
+  }
+  const Splits splits = open_set(options, {listed.count, 0});
   FoundData found;
   found.family = FoundData::Family::volumes;
   count_samples(found, splits, path);
@@ -343,19 +348,25 @@ FoundData VolumeFiles::draft(const std::string& path) {
       draft.set(change, true, "scanners differ");
     }
   };
-  const bool has_folds = !read_volume_folds(path).empty();
   found.write_data = [=](ConfigDraft& draft, const std::string&, const std::string& system) {
     write_set(draft, "decathlon", path, "a folder of volumes with masks");
     draft.set("modalities", modalities,
               index.modalities.empty() ? "as the first image has" : "as the folder has them");
     write_labels(draft, index, numbers);
+    if (index.ignored) {
+      draft.remark(text("Voxels of the label `ignore` of dataset.json, ", *index.ignored,
+                        ", count in neither loss nor metrics."));
+    }
     if (const PlannedSpacing planned = plan_spacing(*volumes, system); !planned.spacing.empty()) {
       draft.set("spacing", planned.spacing, planned.why);
     }
     write_normalising(draft, index.modalities, modalities);
-    write_split(draft, options, labelled);
-    if (has_folds) {
-      draft.remark("splits_final.json has folds: data.folds, as many, and data.fold train on one of them.");
+    if (listed.count > 0) {
+      draft.table("data");
+      draft.set("folds", listed.count, "those of splits_final.json, which `weyl crossval` trains all");
+      draft.set("fold", 0, "the one that is validated: --fold");
+    } else {
+      write_split(draft, options, labelled, own_test);
     }
   };
   found.write_task = [=](ConfigDraft& draft, const std::string& task, const std::string& system) {

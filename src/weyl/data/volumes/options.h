@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "weyl/config/fields.h"
+#include "weyl/data/base/listed_folds.h"
 #include "weyl/data/base/parts.h"
 
 namespace weyl {
@@ -84,6 +85,8 @@ Schema declared_schema(const DecathlonDataOptions& options);
 /// held-out case or a case of splits_final.json that is not there. ConfigError: a spacing, window, label or intensity that
 /// is none.
 Splits open_set(const DecathlonDataOptions& options, const Folds& folds = {});
+/// The folds of the folder's splits_final.json. DataError: see read_volume_folds.
+ListedFolds listed_folds(const DecathlonDataOptions& options);
 /// The options with what only the files say: the numbers of the classes, and the intensities of the training cases where
 /// channels are normalised by them. `train` is the training split that was opened by these options.
 DecathlonDataOptions as_opened(DecathlonDataOptions options, const Dataset& train);

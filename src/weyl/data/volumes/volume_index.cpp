@@ -20,6 +20,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int64_t kLargestNumber = 65535;  // of a class, which masks have 16 bits for
+constexpr size_t kMostLabels = 256;        // which are read as bytes
 constexpr const char* kIndexFile = "dataset.json";
 constexpr const char* kMaskWord = "seg";  // of BraTS
 
@@ -95,10 +96,14 @@ void read_labels(VolumeIndex& index, const Json& json, std::string_view where) {
   std::map<int64_t, std::string> names;  // of classes, by their numbers
   bool regions = false;
   for (const auto& [left, right] : part(json, "labels", where).members()) {
-    require<DataError>(
-        left != "ignore", where,
-        ": the label 'ignore' is not read; give those voxels a class, or leave such cases out");
     labels.push_back(named_numbers(left, right, where));
+    if (labels.back().name == "ignore") {
+      require<DataError>(labels.back().numbers.size() == 1 && !index.ignored, where,
+                         ": the label 'ignore' must have one number");
+      index.ignored = labels.back().numbers[0];
+      labels.pop_back();
+      continue;
+    }
     regions = regions || labels.back().region;
     for (const int64_t number : labels.back().numbers) {
       names.try_emplace(number);
@@ -112,6 +117,12 @@ void read_labels(VolumeIndex& index, const Json& json, std::string_view where) {
     }
   }
   require<DataError>(!names.empty(), where, ": 'labels' must name at least one");
+  const int64_t highest = names.rbegin()->first;
+  require<DataError>(!index.ignored || *index.ignored > highest, where,
+                     ": the label 'ignore' must have the highest number of 'labels', got ",
+                     index.ignored.value_or(0), " beside ", highest);
+  require<DataError>(!index.ignored || names.size() < kMostLabels, where, ": 'labels' must be at most ",
+                     kMostLabels, " with 'ignore', got ", names.size() + 1);
   require<DataError>(names.begin()->first == 0, where,
                      ": 'labels' must have a background of number 0, the least is ", names.begin()->first);
   for (const auto& [number, name] : names) {
@@ -466,8 +477,12 @@ std::vector<VolumeFold> parse_volume_folds(std::string_view text, std::string_vi
   return folds;
 }
 
+std::string file_of_volume_folds(const std::string& folder) {
+  return (fs::path(folder) / "splits_final.json").string();
+}
+
 std::vector<VolumeFold> read_volume_folds(const std::string& folder) {
-  const std::string path = (fs::path(folder) / "splits_final.json").string();
+  const std::string path = file_of_volume_folds(folder);
   return fs::is_regular_file(path) ? parse_volume_folds(text_of(path), path) : std::vector<VolumeFold>();
 }
 

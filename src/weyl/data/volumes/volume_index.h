@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,20 +30,23 @@ struct VolumeIndex {
   std::vector<VolumeCase> training, test;
   std::vector<int64_t> numbers;       // of the classes in masks, ascending from 0; empty: nobody says them
   std::vector<VolumeRegion> regions;  // that nnU-Net would learn
+  std::optional<int64_t>
+      ignored;  // the number in masks of voxels whose class nobody knows (its label `ignore`)
 };
 
 /// Reads a folder in one of these layouts, tried in this order; the files of cases are not opened.
 ///
 ///   nnU-Net v2        dataset.json with channel_names: imagesTr/CASE_0000.nii.gz and on, a file for each channel,
 ///                     labelsTr/CASE.nii.gz, imagesTs, labelsTs where there is one. Labels {"background": 0, "tumour": 4}
-///                     or regions {"whole tumour": [1, 2, 4]}, whose numbers are then the classes
+///                     or regions {"whole tumour": [1, 2, 4]}, whose numbers are then the classes. The label `ignore` is no
+///                     class
 ///   Decathlon         dataset.json with modality, labels and the lists training and test
 ///   pairs             images/NAME.nii.gz and labels/NAME.nii.gz, or masks/
 ///   BraTS             a folder for each case with CASE-t1n.nii.gz or CASE_t1.nii.gz and on, the channels in the order of
 ///                     their names, and the mask CASE-seg.nii.gz
 ///
 /// DataError naming the file or folder: none of these, or two at once; no JSON, a part of it that is missing; labels
-/// without a background 0, twice the same number, or an `ignore` label, which is not read; another file_ending than .nii.gz, .nii, .mha or .nrrd; a
+/// without a background 0, twice the same number, or an `ignore` label that is not one number above all others; another file_ending than .nii.gz, .nii, .mha or .nrrd; a
 /// path that leads out of the folder; a case without one of its channels or, where others have one, its mask; no case at
 /// all.
 VolumeIndex read_volume_index(const std::string& folder);
@@ -71,6 +75,8 @@ std::vector<std::string> volumes_in(const std::string& folder);
 struct VolumeFold {
   std::vector<std::string> train, valid;
 };
+/// Where a folder has that file.
+std::string file_of_volume_folds(const std::string& folder);
 /// Those of a folder; none: it has no such file. DataError: it is no such list, or a fold has a case twice.
 std::vector<VolumeFold> read_volume_folds(const std::string& folder);
 std::vector<VolumeFold> parse_volume_folds(std::string_view text, std::string_view where);

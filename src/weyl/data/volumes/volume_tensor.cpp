@@ -1,6 +1,7 @@
 #include "weyl/data/volumes/volume_tensor.h"
 
 #include <ATen/ops/empty.h>
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <set>
@@ -59,6 +60,27 @@ std::array<double, 3> canonical_spacing(const NiftiHeader& header) {
   const auto spacing = spacing_of(header);
   const auto orientation = orientation_of(affine_of(header));
   return {spacing[orientation.axis[0]], spacing[orientation.axis[1]], spacing[orientation.axis[2]]};
+}
+
+double voxels_apart(const NiftiHeader& a, const NiftiHeader& b) {
+  NiftiAffine x = affine_of(a), y = affine_of(b);
+  std::ranges::for_each(x, [by = millimetres_of(a)](double& v) { v *= by; });
+  std::ranges::for_each(y, [by = millimetres_of(b)](double& v) { v *= by; });
+  const auto spacing = spacing_of(a);
+  double worst = 0;
+  for (int corner = 0; corner < 8; ++corner) {
+    double square = 0;
+    for (size_t d = 0; d < 3; ++d) {
+      double apart = x[4 * d + 3] - y[4 * d + 3];
+      for (size_t axis = 0; axis < 3; ++axis) {
+        const double far = (corner >> axis & 1) != 0 ? static_cast<double>(a.shape[axis] - 1) : 0;
+        apart += far * (x[4 * d + axis] - y[4 * d + axis]);
+      }
+      square += apart * apart;
+    }
+    worst = std::max(worst, std::sqrt(square));
+  }
+  return worst / *std::min_element(spacing.begin(), spacing.end());
 }
 
 Tensor image_tensor(const Nifti& image, const NiftiOrientation& orientation) {

@@ -19,6 +19,10 @@ Tensor from_canonical(const Tensor& canonical, const NiftiOrientation& orientati
 /// Millimetres between cells along canonical axes.
 std::array<double, 3> canonical_spacing(const NiftiHeader& header);
 
+/// How far apart two volumes of one size are: the largest distance of a corner, in voxels of the first. Each may have a
+/// unit of its own.
+double voxels_apart(const NiftiHeader& a, const NiftiHeader& b);
+
 /// Values of an image (C, X, Y, Z) float32 in canonical order, C the product of the axes after z (1: none),
 /// the last of them fastest.
 Tensor image_tensor(const Nifti& image);

@@ -138,21 +138,35 @@ Tensor Net::tokens_that_see(const Tensor& x, const Tensor& background) const {
   return seen.squeeze(1) > 0;
 }
 
-Net::Stem Net::stem(const Grid& grid, const Look& look) const {
+Net::Ground Net::ground_of(const Grid& grid) const {
   const at::IntArrayRef pixels = grid.values.sizes().slice(2);
   const int64_t least = smallest_side(grid_layers(options, segmentation_));
-  Stem stem;
+  Ground ground;
   for (const int64_t n : pixels) {
-    stem.margins.push_back(margin_of(options, segmentation_, n));
-    require(n + 2 * stem.margins.back() >= least, "model input: this net needs ",
-            least - 2 * stem.margins.back(), " pixels along each axis at least, got ", pixels);
+    ground.margins.push_back(margin_of(options, segmentation_, n));
+    require(n + 2 * ground.margins.back() >= least, "model input: this net needs ",
+            least - 2 * ground.margins.back(), " pixels along each axis at least, got ", pixels);
   }
-  const bool skips = encoder_ && options.encoder.skip_empty,
-             surrounds = std::ranges::any_of(stem.margins, [](int64_t m) { return m > 0; });
-  const Tensor background = skips || surrounds ? background_of(grid.values) : Tensor();
-  const Tensor x = surrounds ? surrounded(grid.values, background, stem.margins) : grid.values;
+  const bool surrounds = std::ranges::any_of(ground.margins, [](int64_t m) { return m > 0; });
+  ground.background = skips_empty() || surrounds ? background_of(grid.values) : Tensor();
+  ground.x = surrounds ? surrounded(grid.values, ground.background, ground.margins) : grid.values;
+  return ground;
+}
+
+Tensor Net::attending(const Grid& grid) const {
+  if (!skips_empty()) {
+    return {};
+  }
+  const Ground ground = ground_of(grid);
+  return tokens_that_see(ground.x, ground.background);
+}
+
+Net::Stem Net::stem(const Grid& grid, const Look& look) const {
+  const auto [x, background, margins] = ground_of(grid);
+  Stem stem;
+  stem.margins = margins;
   stem.sizes = x.sizes().slice(2).vec();
-  stem.seeing = skips ? tokens_that_see(x, background) : Tensor();
+  stem.seeing = skips_empty() ? tokens_that_see(x, background) : Tensor();
   stem.tokens = at::cat({x, at::zeros_like(x)}, 1);
   for (size_t s = 0; s < stages_.size(); ++s) {
     stem.tokens = (*stages_[s])(stem.tokens);

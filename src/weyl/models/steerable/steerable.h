@@ -31,6 +31,9 @@ class Net : public GridModel {
   std::vector<std::string> facts() const override;
   std::vector<Tensor> attention_maps(const Input& input) override;
   std::vector<std::pair<std::string, Tensor>> stage_lengths(const Input& input) override;
+  /// Which tokens attend, and are attended to, (B, tokens along each axis) bool, where some may not (encoder.skip_empty);
+  /// undefined where all do. ShapeError: see forward.
+  Tensor attending(const Grid& grid) const;
   /// Tokens that do not stand over all of the input.
   std::vector<std::string> warnings(std::string_view differentiated_by) const override;
   /// What keeps inputs of this shape (of one spacing) from turning exactly (geometry.h).
@@ -41,6 +44,13 @@ class Net : public GridModel {
   const Options options;
 
  private:
+  /// An input with its margin.
+  struct Ground {
+    Tensor x, background;          // (B, C, pixels...), and (B, C, 1, ...) where it is needed, else undefined
+    std::vector<int64_t> margins;  // of each axis: cells around the input
+  };
+  Ground ground_of(const Grid& grid) const;
+  bool skips_empty() const { return encoder_ && options.encoder.skip_empty; }
   /// An input up to its tokens.
   struct Stem {
     Tensor tokens, seeing;      // (B, 2 F, tokens along each axis); as tokens_that_see has it, or undefined

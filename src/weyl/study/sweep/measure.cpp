@@ -99,6 +99,9 @@ std::string require_loss(const Trained& t, const Recipe& recipe, const MeasureOp
                        joined_printable(names_of_metrics(known)), ", got ", quote(loss));
   require<ConfigError>(found->lower_is_better, "loss: must be a metric of which lower is better, got ",
                        quote(loss));
+  // Models that fail on more samples would have the lower loss.
+  require<ConfigError>(found->left_out.empty(), "loss: must be a metric that leaves no sample out, got ",
+                       quote(loss), ", from which ", printable(found->left_out), " is left out", instead);
   return best.name();
 }
 

@@ -10,9 +10,19 @@
 namespace weyl {
 BestMetric::BestMetric(const std::string& chosen, const Task& task, const std::vector<MetricName>& known)
     : loss_(task.loss_metric()), lower_(task.lower_is_better()) {
+  const auto metric_of = [&](const MetricTerm& term) {
+    return std::ranges::find(known, term.name, &MetricName::name);
+  };
+  const auto know_left_out = [&](const MetricTerm& term) {
+    const auto found = metric_of(term);
+    if (found != known.end() && !found->left_out.empty()) {
+      left_out_.push_back(found->left_out);
+    }
+  };
   if (chosen.empty()) {
     name_ = task.headline();
     terms_.push_back({1, name_});
+    know_left_out(terms_.front());
     return;
   }
   std::vector<std::string> names;
@@ -21,10 +31,7 @@ BestMetric::BestMetric(const std::string& chosen, const Task& task, const std::v
   }
   std::sort(names.begin(), names.end());
   terms_ = metric_terms(chosen, names);
-  const auto lower = [&](const MetricTerm& term) {
-    return std::find_if(known.begin(), known.end(), [&](const auto& m) { return m.name == term.name; })
-        ->lower_is_better;
-  };
+  const auto lower = [&](const MetricTerm& term) { return metric_of(term)->lower_is_better; };
   lower_ = lower(terms_.front());
   for (const MetricTerm& term : terms_) {
     require<ConfigError>(
@@ -34,6 +41,7 @@ BestMetric::BestMetric(const std::string& chosen, const Task& task, const std::v
         printable(term.name), " ", lower_ ? "higher" : "lower");
     name_ +=
         (name_.empty() ? "" : " + ") + (term.weight == 1 ? "" : exact_text(term.weight) + " ") + term.name;
+    know_left_out(term);
   }
 }
 
@@ -50,6 +58,15 @@ MetricValue BestMetric::of(const Metrics& metrics) const {
     }
   }
   return sum;
+}
+
+Score BestMetric::score_of(const Metrics& metrics) const {
+  Score score{of(metrics).value};
+  for (const std::string& name : left_out_) {
+    const auto found = metrics.find(name);
+    score.left_out += found == metrics.end() ? 0 : found->second.value;
+  }
+  return score;
 }
 
 double BestMetric::loss_of(const Metrics& metrics) const {

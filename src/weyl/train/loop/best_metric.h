@@ -6,6 +6,7 @@
 
 #include "weyl/tasks/task.h"
 #include "weyl/train/loop/metric_terms.h"
+#include "weyl/train/loop/score.h"
 
 namespace weyl {
 
@@ -20,14 +21,20 @@ class BestMetric {
   const std::vector<MetricTerm>& terms() const { return terms_; }
   bool lower_is_better() const { return lower_; }
 
+  /// The metrics that count what the terms leave out (MetricName::left_out), each once.
+  const std::vector<std::string>& left_out() const { return left_out_; }
+
   /// The value of the sum; NaN where one of its metrics is missing or NaN. The unit is that of all terms, or none where
   /// they differ.
   MetricValue of(const Metrics& metrics) const;
+  /// That value, and the sum of what its metrics leave out.
+  Score score_of(const Metrics& metrics) const;
   /// The loss that decides between equal values (Task::loss_metric); lower is better. NaN where it is missing.
   double loss_of(const Metrics& metrics) const;
 
  private:
   std::vector<MetricTerm> terms_;
+  std::vector<std::string> left_out_;
   std::string name_, loss_;
   bool lower_ = true;
 };

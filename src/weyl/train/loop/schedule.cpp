@@ -89,11 +89,9 @@ double Schedule::factor(const Elapsed& now) const {
   return law * warmup(epoch, options_.warmup);
 }
 
-void Schedule::observe(double value, bool lower_is_better) {
-  const bool improved = std::isfinite(value) &&
-                        (!state_.best || (lower_is_better ? value < *state_.best : value > *state_.best));
-  if (improved) {
-    state_.best = value;
+void Schedule::observe(const Score& score, bool lower_is_better) {
+  if (is_better(score, state_.best, lower_is_better)) {
+    state_.best = score;
     state_.waited = 0;
   } else if (++state_.waited > options_.patience) {
     ++state_.drops;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "weyl/train/loop/score.h"
 #include "weyl/train/options.h"
 
 namespace weyl {
@@ -38,9 +39,9 @@ class Schedule {
  public:
   /// What `observe` has seen. The defaults hold before the first validation.
   struct State {
-    int64_t drops = 0;           // so far
-    std::optional<double> best;  // best value seen
-    int64_t waited = 0;          // validations since the best one or the last drop
+    int64_t drops = 0;          // so far
+    std::optional<Score> best;  // best seen
+    int64_t waited = 0;         // validations since the best one or the last drop
     bool operator==(const State&) const = default;
   };
 
@@ -54,8 +55,8 @@ class Schedule {
   /// Whether the budget ends at `now`.
   bool finished(const Elapsed& now) const;
 
-  /// Takes note of one validation: its value of the chosen metric.
-  void observe(double value, bool lower_is_better);
+  /// Takes note of one validation: its score by the chosen metric.
+  void observe(const Score& score, bool lower_is_better);
 
   const State& state() const { return state_; }
   void load(const State& state) { state_ = state; }

@@ -11,14 +11,15 @@ std::string to_json(const TrainState& s) {
   Json json = Json::object();
   json.set("step", s.step).set("epoch", s.epoch).set("batch", s.batch);
   if (s.best) {
-    json.set("best", *s.best);
+    json.set("best", s.best->value).set("best_left_out", s.best->left_out);
   }
   if (s.best_loss) {
     json.set("best_loss", *s.best_loss);
   }
   json.set("best_step", s.best_step).set("waited", s.waited);
   if (s.schedule.best) {
-    json.set("schedule_best", *s.schedule.best);
+    json.set("schedule_best", s.schedule.best->value)
+        .set("schedule_best_left_out", s.schedule.best->left_out);
   }
   if (s.unvalidated) {
     json.set("unvalidated", *s.unvalidated);
@@ -63,15 +64,22 @@ TrainState train_state(std::string_view source, const std::string& where) {
   const auto optional = [&](const char* key) {
     return json.find(key) != nullptr ? std::optional(number(key)) : std::nullopt;
   };
+  const auto score = [&](const std::string& key) -> std::optional<Score> {
+    const std::string left_out = key + "_left_out";  // older files have none
+    if (json.find(key) == nullptr) {
+      return {};
+    }
+    return Score{number(key.c_str()), json.find(left_out) != nullptr ? not_negative(left_out.c_str()) : 0};
+  };
   TrainState s;
   s.step = count("step");
   s.epoch = at_most("epoch", "step", s.step);  // an epoch has a step at least
   s.batch = count("batch");
-  s.best = optional("best");
+  s.best = score("best");
   s.best_loss = optional("best_loss");  // older files have none
   s.best_step = at_most("best_step", "step", s.step);
   s.waited = at_most("waited", "step", s.step);
-  s.schedule = {at_most("schedule_drops", "step", s.step), optional("schedule_best"),
+  s.schedule = {at_most("schedule_drops", "step", s.step), score("schedule_best"),
                 at_most("schedule_waited", "step", s.step)};
   s.loss_sum = number("loss_sum");
   s.gradient_norm_sum = not_negative("gradient_norm_sum");

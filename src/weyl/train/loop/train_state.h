@@ -12,7 +12,7 @@ namespace weyl {
 /// Where a training stands between two steps: all that resuming needs besides weights, optimiser and average.
 struct TrainState {
   int64_t step = 0, epoch = 0, batch = 0;  // batch: the loader's, within the epoch
-  std::optional<double> best;              // best value of the chosen metric, its step, validations since
+  std::optional<Score> best;               // by the chosen metric, its step, validations since
   int64_t best_step = 0, waited = 0;
   std::optional<double> best_loss;  // loss of the best, which decides between equal values
   Schedule::State schedule;

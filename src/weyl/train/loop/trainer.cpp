@@ -594,12 +594,12 @@ std::optional<Metrics> Trainer::validate() {
     metrics = measured(*saved_.model, *saved_.task, data_.valid, "validation data").metrics;
   }
   const MetricValue value = best_->of(metrics);
+  const Score score = best_->score_of(metrics);
   const double loss = best_->loss_of(metrics);
   const bool lower = best_->lower_is_better(), defined = std::isfinite(value.value);
-  const bool improved =
-      defined && (!state_.best || (lower ? value.value < *state_.best : value.value > *state_.best));
+  const bool improved = is_better(score, state_.best, lower);
   // Of equal ones the model of the lower loss is better; for patience that is no improvement.
-  const bool tie_won = defined && !improved && value.value == *state_.best && std::isfinite(loss) &&
+  const bool tie_won = defined && !improved && score == *state_.best && std::isfinite(loss) &&
                        state_.best_loss && loss < *state_.best_loss;
   const bool better = improved || tie_won;
   if (!defined && !told_undefined_) {
@@ -608,10 +608,10 @@ std::optional<Metrics> Trainer::validate() {
                           " on the validation data at step ", state_.step,
                           ": such a model is never the best"));
   }
-  schedule_.observe(value.value, lower);
+  schedule_.observe(score, lower);
   state_.waited = improved ? 0 : state_.waited + 1;
   if (better) {
-    state_.best = value.value;
+    state_.best = score;
     state_.best_loss = std::isfinite(loss) ? std::optional(loss) : std::nullopt;
     state_.best_step = state_.step;
     if (leads()) {
@@ -715,7 +715,7 @@ TrainResult Trainer::result(Ending ending) const {
   if (state_.best && leads()) {
     const auto file = SafetensorsFile(model_file(run_));
     r.best = Best{best_ ? best_->name() : saved_.task->headline(),
-                  read_summary(file.header(), file.path()).unit, *state_.best, state_.best_step};
+                  read_summary(file.header(), file.path()).unit, state_.best->value, state_.best_step};
   }
   return r;
 }

@@ -13,12 +13,14 @@
 #include <numeric>
 #include <optional>
 
+#include "weyl/carriers/crop.h"
 #include "weyl/carriers/multivector_motion.h"
 #include "weyl/core/check.h"
 #include "weyl/core/random.h"
 #include "weyl/core/random_tensor.h"
 #include "weyl/models/features.h"
 #include "weyl/models/platonic/options.h"
+#include "weyl/models/steerable/steerable.h"
 #include "weyl/train/preflight/input_changes.h"
 
 namespace weyl {
@@ -72,6 +74,41 @@ std::string note_on_alike_nodes(const ModelOptions& model, const Interface& inte
               "geometry, whatever its weights, since every weighted mean of equal values is that value; ",
               "model.platonic.rope_on_values = true, attention = \"linear\", ape or position_vector = true "
               "see it");
+}
+
+std::string note_on_empty_tokens(const Model& model, const TrainOptions& options, const Dataset& train) {
+  const auto* net = dynamic_cast<const steerable::Net*>(&model);
+  if (net == nullptr || !net->options.encoder.skip_empty || train.schema().carrier() != Carrier::grid) {
+    return "";
+  }
+  const at::NoGradGuard constants;
+  constexpr int64_t kSamples = 4, kCrops = 4;  // which may be read from files for it
+  const int64_t looked_at = std::min(train.size(), kSamples), crops = options.crop.empty() ? 1 : kCrops;
+  for (int64_t i = 0; i < looked_at; ++i) {
+    const int64_t sample = i * train.size() / looked_at;
+    const Batch whole = train.batch({&sample, 1});
+    Stream stream(static_cast<uint64_t>(options.seed), "empty tokens", {static_cast<uint64_t>(i)});
+    for (int64_t c = 0; c < crops; ++c) {
+      const Batch part =
+          options.crop.empty()
+              ? whole
+              : cropped(whole,
+                        random_crop(whole, options.crop, options.crop_foreground, train.schema(), stream),
+                        train.schema());
+      try {
+        const Tensor attending = net->attending(std::get<Grid>(part.input));
+        if (!attending.defined() || !attending.all().item<bool>()) {
+          return "";
+        }
+      } catch (const ShapeError&) {
+        return "";  // training will tell it with the name of the sample
+      }
+    }
+  }
+  return text("model.steerable.encoder.skip_empty = true has no effect on the ", looked_at, " of ",
+              train.size(),
+              " training samples that were looked at: each token sees a cell that is not exactly background, "
+              "the median of its channel on the border");
 }
 
 namespace {
@@ -348,6 +385,9 @@ std::vector<std::string> check_input(const SavedModel& saved, const TrainOptions
   std::vector<std::string> lines =
       judged(input_check_of(*copy, saved.task.get(), samples, seed), saved.recipe.model);
   if (std::string line = note_on_alike_nodes(saved.recipe.model, saved.interface, train); !line.empty()) {
+    lines.push_back(std::move(line));
+  }
+  if (std::string line = note_on_empty_tokens(*copy, options, train); !line.empty()) {
     lines.push_back(std::move(line));
   }
   return lines;

@@ -20,6 +20,11 @@ namespace weyl {
 /// from all over the set. Empty: there is no such graph, or the model is another.
 std::string note_on_alike_nodes(const ModelOptions& model, const Interface& interface, const Dataset& train);
 
+/// A warning where a model looks for empty tokens (model.steerable.encoder.skip_empty) and no training sample has one. Looks at
+/// a few samples from all over the set, or at crops of them as training takes them. `model` is on the CPU. Empty: some token is
+/// empty, or the model is another.
+std::string note_on_empty_tokens(const Model& model, const TrainOptions& options, const Dataset& train);
+
 /// What the outputs of a model can change with, whatever weights it learns.
 struct InputCheck {
   struct Output {
