@@ -42,14 +42,16 @@ std::string weights(const std::string& run) {
   return contents(place() + "/" + run + "/last/model.safetensors");
 }
 
-/// So many ranks that a loop of the shell starts, with the variables of torchrun; each call at a port of its own.
-Outcome in_a_loop(int ranks, const std::string& arguments) {
+/// So many ranks that a loop of the shell starts, with the variables of torchrun; each call at a port of its own. `own`: what the shell
+/// puts behind the arguments of each, which it knows as $r. Their exit codes follow what they print, a line each.
+Outcome in_a_loop(int ranks, const std::string& arguments, const std::string& own = "") {
   static int calls = 0;
   const std::string port = std::to_string(20000 + (getpid() + calls++) % 12000),
                     count = std::to_string(ranks);
-  return shell("for r in $(seq 0 " + std::to_string(ranks - 1) + "); do RANK=$r WORLD_SIZE=" + count +
+  return shell("all=; for r in $(seq 0 " + std::to_string(ranks - 1) + "); do RANK=$r WORLD_SIZE=" + count +
                    " LOCAL_RANK=$r LOCAL_WORLD_SIZE=" + count + " MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port +
-                   " '" WEYL_BINARY_DIR "/bin/weyl' " + arguments + " & done; wait",
+                   " '" WEYL_BINARY_DIR "/bin/weyl' " + arguments + " " + own +
+                   " & all=\"$all $!\"; done; for one in $all; do wait $one; echo $?; done",
                place());
 }
 
@@ -234,6 +236,29 @@ TEST(RanksProgram, OneLineForWhatIsWrong) {
   wrong = shell("PMI_RANK=0 PMI_SIZE=2 '" WEYL_BINARY_DIR "/bin/weyl' " + training("--out wrong"), place());
   EXPECT_EQ(wrong.code, 2);
   EXPECT_NE(wrong.err.find("MASTER_ADDR"), std::string::npos) << wrong.err;
+}
+
+// What one rank alone meets, the first or another: its line and its exit code, which all of them end with.
+TEST(RanksProgram, AllEndWithTheExitCodeOfTheFirstFault) {
+  for (const std::string victim : {"0", "1"}) {
+    for (const auto& [fault, code] :
+         {std::pair<std::string, std::string>{"train.stepss=3", "2"}, {"data.nbody.path=nowhere", "3"}}) {
+      const Outcome ended =
+          in_a_loop(3, training("--out faulty"), "$([ $r = " + victim + " ] && echo " + fault + ")");
+      EXPECT_EQ(ended.out, code + "\n" + code + "\n" + code + "\n") << victim << " " << fault;
+      EXPECT_EQ(std::ranges::count(ended.err, '\n'), 1) << victim << " " << ended.err;
+      EXPECT_FALSE(std::filesystem::exists(place() + "/faulty"));
+    }
+  }
+  // Children of --ranks, of which only one finds its config wrong, as where the file has changed meanwhile.
+  const std::string program = " '" WEYL_BINARY_DIR "/bin/weyl' " + training("--ranks 2 --out faulty ");
+  const Outcome children = shell(
+      "truncate -s 4 fault; exec 7<>meeting 8<>fault; export WEYL_RANKS=2 WEYL_RANKS_MEETING=7 "
+      "WEYL_RANKS_FAULT=8 WEYL_RANKS_PARENT=$$ WEYL_RANKS_TIMEOUT=10; WEYL_RANK=0" +
+          program + "& WEYL_RANK=1" + program + "train.stepss=3; echo $?; wait $!; echo $?",
+      place());
+  EXPECT_EQ(children.out, "2\n2\n") << children.err;
+  EXPECT_EQ(std::ranges::count(children.err, '\n'), 1) << children.err;
 }
 
 /// Small runs of several tasks, each with data that are predicted: what `predict` takes and where it writes.
@@ -598,16 +623,18 @@ TEST(RanksProgram, AuditSaysTheSame) {
 
 TEST(RanksProgram, AFaultOfOneRankIsOneLineAndLeavesNoFile) {
   runs();
-  // The tenth frame cannot be predicted: two atoms in one place.
-  auto frames = atoms::frames(11, 3);
-  std::copy_n(frames[9].positions.begin(), 3, frames[9].positions.begin() + 3);
-  atoms::write(place() + "/coincident.xyz", frames);
-  const std::string call = "predict forces coincident.xyz --batch 1 --threads 1 --quiet --out broken.xyz";
-  const Outcome one = weyl_program(call, place()), three = weyl_program(call + " --ranks 3", place());
-  EXPECT_EQ(one.code, 3);
-  EXPECT_EQ(three.code, 3) << three.err;
-  EXPECT_EQ(three.err, one.err);
-  EXPECT_EQ(std::ranges::count(three.err, '\n'), 1) << three.err;
+  // A frame that cannot be predicted, of the first rank or of another: two atoms in one place.
+  for (const size_t faulty : {9, 7}) {
+    auto frames = atoms::frames(11, 3);
+    std::copy_n(frames[faulty].positions.begin(), 3, frames[faulty].positions.begin() + 3);
+    atoms::write(place() + "/coincident.xyz", frames);
+    const std::string call = "predict forces coincident.xyz --batch 1 --threads 1 --quiet --out broken.xyz";
+    const Outcome one = weyl_program(call, place()), three = weyl_program(call + " --ranks 3", place());
+    EXPECT_EQ(one.code, 3);
+    EXPECT_EQ(three.code, 3) << three.err;
+    EXPECT_EQ(three.err, one.err);
+    EXPECT_EQ(std::ranges::count(three.err, '\n'), 1) << three.err;
+  }
   for (const auto& entry : std::filesystem::directory_iterator(place())) {
     EXPECT_FALSE(entry.path().filename().string().starts_with("broken")) << entry.path();
   }

@@ -22,6 +22,7 @@
 #include <span>
 #include <string_view>
 #include <system_error>
+#include <utility>
 
 #include "weyl/app/terminal/exit_codes.h"
 #include "weyl/app/terminal/log.h"
@@ -110,16 +111,25 @@ std::vector<std::string> own_arguments() {
   return words;
 }
 
-/// Whether a child has ended so that the others cannot go on, and how; it stays to be waited for.
-bool has_died(pid_t child, std::string& how) {
+/// How a process has ended, in words, and the exit code that follows for the others.
+struct Death {
+  std::string how;
+  int code = exit_failed;
+};
+
+/// Of a child that has ended so that the others cannot go on; it stays to be waited for.
+std::optional<Death> death_of(pid_t child) {
   siginfo_t info{};
   if (waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0) {
-    return false;
+    return {};
   }
-  const bool killed = info.si_code != CLD_EXITED;
-  how = killed ? text("ended by signal ", info.si_status, " (", strsignal(info.si_status), ")")
-               : text("ended with exit code ", info.si_status);
-  return killed || (info.si_status != exit_done && info.si_status != exit_interrupted);
+  if (info.si_code != CLD_EXITED) {
+    return Death{text("ended by signal ", info.si_status, " (", strsignal(info.si_status), ")")};
+  }
+  if (info.si_status == exit_done || info.si_status == exit_interrupted) {
+    return {};
+  }
+  return Death{text("ended with exit code ", info.si_status), info.si_status};
 }
 
 /// Gloo says in lines of its own what keeps it from meeting the others; the exception says it, too.
@@ -192,9 +202,13 @@ RankProcesses::RankProcesses(int64_t asked, const Machine& machine) : machine_(m
   }
 }
 
+bool RankProcesses::is_child() {
+  return std::getenv(kMeeting) != nullptr;
+}
+
 void RankProcesses::start(int64_t asked) {
   std::optional<RankPlace> place = rank_place();
-  const bool child = std::getenv(kMeeting) != nullptr;
+  const bool child = is_child();
   require<ConfigError>(place || !child, "environment: ", kMeeting,
                        " must stand beside WEYL_RANK and WEYL_RANKS, which are those of children of --ranks");
   require<ConfigError>(!place || child || asked == 0 || asked == place->size, "--ranks: must be ",
@@ -300,7 +314,9 @@ int RankProcesses::run(const std::function<int()>& work) {
   bool told = true;  // whether the others hear why
   try {
     meet();
-    return work();
+    code = work();
+    end();  // which waits for the children: where one of them fails now, this is no success
+    return first_fault != nullptr && *first_fault != 0 ? first_fault->load() : code;
   } catch (const RankLeaves&) {
     code = failure_of_another(code);
   } catch (const std::exception& error) {
@@ -342,6 +358,7 @@ int RankProcesses::failure_of_another(int otherwise) {
 // thread may be using.
 void RankProcesses::watch(const std::stop_token& stop) {
   std::string dead;
+  int code = exit_failed;
   for (std::chrono::milliseconds since{0}; since < kBeside;) {
     if (stop.stop_requested()) {
       return;
@@ -350,17 +367,19 @@ void RankProcesses::watch(const std::stop_token& stop) {
       dead = "rank 0 has ended";
     }
     for (size_t i = 0; i < children_.size() && dead.empty(); ++i) {
-      std::string how;
-      dead = has_died(children_[i], how) ? text("rank ", i + 1, " has ", how) : "";
+      if (const auto death = death_of(children_[i])) {
+        dead = text("rank ", i + 1, " has ", death->how);
+        code = death->code;
+      }
     }
     std::this_thread::sleep_for(kLook);
     since += dead.empty() && *first_fault == 0 ? std::chrono::milliseconds{0} : kLook;
   }
-  end_after(dead);
+  end_after(dead, code);
 }
 
-void RankProcesses::end_after(const std::string& who) {
-  const std::optional<int> before = fault_before(exit_failed);
+void RankProcesses::end_after(const std::string& who, int code) {
+  const std::optional<int> before = fault_before(code);
   remove_unfinished_files();
   if (!before) {
     dprintf(stderr_, "weyl: rank %d of %d: all must be there, but %s\n", place_.rank, place_.size,
@@ -369,14 +388,14 @@ void RankProcesses::end_after(const std::string& who) {
   for (const pid_t child : children_) {
     kill(child, SIGKILL);
   }
-  _exit(before.value_or(exit_failed));
+  _exit(before.value_or(code));
 }
 
 void RankProcesses::end() {
   watch_ = {};
   ranks_.reset();  // whoever still waits for this rank hears of its end
   const auto end = std::chrono::steady_clock::now() + kLastWords;
-  for (const pid_t child : children_) {
+  for (const pid_t child : std::exchange(children_, {})) {
     while (waitpid(child, nullptr, WNOHANG) == 0) {
       if (std::chrono::steady_clock::now() > end) {
         kill(child, SIGKILL);

@@ -40,13 +40,16 @@ class RankProcesses {
   RankProcesses(const RankProcesses&) = delete;
   RankProcesses& operator=(const RankProcesses&) = delete;
 
+  /// Whether this is one of those that another process starts for --ranks, with its arguments.
+  static bool is_child();
+
   /// Null: this process is alone. To be asked within `run`.
   const std::shared_ptr<Ranks>& ranks() const { return ranks_; }
 
   /// Waits until all are there, does this rank's part of a verb, and returns the exit code. Ranks that may use the same cores divide
   /// them, unless the machine says how many threads each has; CUDA devices are taken by turns (machine.h). What fails on any rank is
-  /// said by that one alone, and is the exit code of all. When another process of --ranks fails or dies meanwhile, this one ends
-  /// within seconds, whatever it is at.
+  /// said by that one alone, and is the exit code of all; of --ranks also what fails when others are done. When another
+  /// process of --ranks fails or dies meanwhile, this one ends within seconds, whatever it is at.
   int run(const std::function<int()>& work);
 
  private:
@@ -54,7 +57,7 @@ class RankProcesses {
   void start_children(int64_t count, const std::map<const char*, int>& files);
   void meet();
   void watch(const std::stop_token& stop);
-  [[noreturn]] void end_after(const std::string& who);
+  [[noreturn]] void end_after(const std::string& who, int code);
   std::optional<int> failed_before(int code);
   int failure_of_another(int otherwise);
   void end();

@@ -358,7 +358,7 @@ int trained(const TrainCommand& command, const Systems& systems, const std::shar
 }  // namespace
 
 int run(const TrainCommand& command, const Systems& systems) {
-  if (command.ranks > 1 && command.resume.empty()) {
+  if (command.ranks > 1 && command.resume.empty() && !RankProcesses::is_child()) {
     recipe_to_train(command, systems);  // a fault in it is told before there are others
   }
   RankProcesses processes(command.ranks, command.machine);
