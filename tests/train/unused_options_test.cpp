@@ -280,7 +280,7 @@ TEST(IdleOptions, OfAFileAreWarnedOf) {
        {std::pair{"ph2/steerable.paper.toml", "model.steerable.encoder.depth=0"},
         {"md17/et.paper.toml", "train.schedule.name=constant"},
         {"md17/et.paper.toml", "task.force_field.forces=none"},
-        {"md/geomformer.toml", "model.geomformer.preset=painn"},
+        {"nbody/geomformer.toml", "model.geomformer.preset=painn"},
         {"solids/steerable-conv.toml", "data.modelnet.carrier=points"}}) {
     EXPECT_FALSE(read_recipe((configs / config).string(), {override}).warnings.empty()) << config;
   }
