@@ -224,28 +224,23 @@ Tensor activated(const Linear& map, const Tensor& x) {
 }  // namespace
 
 FilteredMessages::FilteredMessages(const Options& o)
-    : width_(o.width),
-      heads_(messages_of(o).scores ? o.heads : 1),
-      filter_activation_(messages_of(o).filter_activation),
-      vector_cutoff_(o.vector_cutoff || !messages_of(o).scores),
-      gives_vectors_(messages_of(o).vectors) {
+    : width_(o.width), heads_(messages_of(o).scores ? o.heads : 1), messages_(messages_of(o)) {
   const auto map = [&](const char* name, int64_t in, int64_t out, bool bias = true) {
     return child(name, std::make_shared<Linear>(in, out, bias, LinearInit::xavier));
   };
-  const Messages messages = messages_of(o);
-  const int64_t values = (messages.vectors ? 3 : 1) * width_;
-  if (messages.scores) {
+  const int64_t values = (messages_.vectors ? 3 : 1) * width_;
+  if (messages_.scores) {
     q_ = map("q_proj", width_, width_);
     k_ = map("k_proj", width_, width_);
   }
-  if (messages.deep_values) {
+  if (messages_.deep_values) {
     deep_value_ =
         child("values", std::make_shared<Mlp>(width_, width_, values, Activation::silu, LinearInit::xavier));
   } else {
     value_ = map("v_proj", width_, values);
     value_->scale_init(attends(o.interaction) ? residual_init(o) : 1);
   }
-  if (messages.own_products) {
+  if (messages_.own_products) {
     out_ = map("o_proj", width_, 3 * width_);
     vectors_ = map("vec_proj", width_, 3 * width_, false);
   }
@@ -260,7 +255,7 @@ struct FilteredMessages::Sums {
   enum Input : int64_t { queries, keys, values, vectors, basis, envelope, directions };
 
   int64_t width, heads;
-  bool filter_activation, vector_cutoff, gives_vectors;
+  Messages messages;
   EdgeRows basis_rows;
   std::shared_ptr<Linear> key_filter, value_filter;
 
@@ -282,24 +277,24 @@ struct FilteredMessages::Sums {
   Tensors operator()(const Tensors& in, const Edges& edges) const {
     const Tensor fade = in[envelope].unsqueeze(1);
     const Tensor filters =
-        filter_activation ? activated(*value_filter, in[basis]) : (*value_filter)(in[basis]);
+        messages.filter_activation ? activated(*value_filter, in[basis]) : (*value_filter)(in[basis]);
     const Tensor alpha = weights(in, edges);
     // With vector_cutoff the cut-off weighs all of a message, without it (ET as published) the scores alone.
     const Tensor scalar_weights = alpha.defined() ? alpha * fade : in[envelope];
-    const Tensor towards = vector_cutoff ? in[directions] * fade : in[directions];
+    const Tensor towards = messages.vector_cutoff ? in[directions] * fade : in[directions];
 
     enum Factor : int64_t { value, filter, weight, vector, direction, cutoff };
     EdgeSums sums;
     sums.heads = heads;
     sums.channels = width;
-    const int64_t parts = gives_vectors ? 3 : 1;
+    const int64_t parts = messages.vectors ? 3 : 1;
     sums.inputs = {{EdgeRows::neighbour, EdgeWidth::channels, false, parts},
                    {basis_rows, EdgeWidth::channels, false, parts},
                    {EdgeRows::edge, alpha.defined() ? EdgeWidth::heads : EdgeWidth::one}};
     sums.outputs = {{EdgeRows::centre}};
     sums.terms = {{{{weight}, {value, 0}, {filter, 0}}, {0}}};
     Tensors factors{in[values], filters, scalar_weights};
-    if (!gives_vectors) {
+    if (!messages.vectors) {
       return edge_sums(sums, factors, edges);
     }
     sums.inputs.insert(sums.inputs.end(), {{EdgeRows::neighbour, EdgeWidth::channels, true},
@@ -309,7 +304,7 @@ struct FilteredMessages::Sums {
     sums.terms.push_back({{{vector}, {value, 1}, {filter, 1}}, {1}});
     sums.terms.push_back({{{direction}, {value, 2}, {filter, 2}}, {1}});
     factors.insert(factors.end(), {in[vectors], towards});
-    if (vector_cutoff) {
+    if (messages.vector_cutoff) {
       sums.terms[1].factors.push_back({cutoff});
       factors.push_back(in[envelope]);
     } else {
@@ -321,17 +316,16 @@ struct FilteredMessages::Sums {
 
 StreamAttention::Streams FilteredMessages::operator()(const Tensor& x, const Tensor& v,
                                                       const Neighbourhood& near) const {
-  const Sums sums{width_,         heads_,          filter_activation_, vector_cutoff_,
-                  gives_vectors_, near.basis_rows, key_filter_,        value_filter_};
+  const Sums sums{width_, heads_, messages_, near.basis_rows, key_filter_, value_filter_};
   constexpr BlockRows node = BlockRows::node, edge = BlockRows::edge;
   const Tensors summed = near.in_blocks(
       sums,
       {{node, node, node, node, near.block_rows(), edge, edge},
-       std::vector<BlockRows>(gives_vectors_ ? 2 : 1, node)},
+       std::vector<BlockRows>(messages_.vectors ? 2 : 1, node)},
       {q_ ? (*q_)(x) : Tensor(), k_ ? (*k_)(x) : Tensor(), deep_value_ ? (*deep_value_)(x) : (*value_)(x), v,
        near.basis, near.envelope, near.directions});
   if (!out_) {
-    return {summed[0], gives_vectors_ ? summed[1] : Tensor()};
+    return {summed[0], messages_.vectors ? summed[1] : Tensor()};
   }
   const auto o = (*out_)(summed[0]).chunk(3, -1), p = (*vectors_)(v).chunk(3, -1);
   return {(p[0] * p[1]).sum(1) * o[1] + o[2], p[2] * o[0].unsqueeze(1) + summed[1]};
@@ -349,7 +343,7 @@ Work FilteredMessages::work(const Around& around, bool equ_learns) const {
               around.of_basis(weights(key_filter_) + weights(value_filter_));
   // Sums over edges, of whose factors cut-offs and directions depend on no parameter: scores, m, and V's two.
   work += around.edges * (Work::product(scored * width, 3) + Work::product(width, 2 + scored));
-  if (gives_vectors_) {
+  if (messages_.vectors) {
     work += around.edges * (Work::product(3 * width, 2 + equ) + Work::product(3 * width, 2));
   }
   return work;

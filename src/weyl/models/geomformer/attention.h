@@ -89,7 +89,7 @@ class FilteredMessages : public Module {
   struct Sums;
 
   int64_t width_, heads_;
-  bool filter_activation_, vector_cutoff_, gives_vectors_;
+  Messages messages_;
   std::shared_ptr<Linear> q_, k_, value_, out_, vectors_, key_filter_, value_filter_;
   std::shared_ptr<Mlp> deep_value_;
 };

@@ -238,7 +238,7 @@ class PlanOf : public MessagePlan {
     net_.neighbour_filter = weights_.dense("start.neighbours.distance_proj");
     net_.combine = weights_.dense("start.neighbours.combine");
     net_.filter_activation = messages_of(options_).filter_activation;
-    net_.vector_cutoff = options_.vector_cutoff || options_.normaliser == Normaliser::constant;
+    net_.vector_cutoff = messages_of(options_).vector_cutoff;
     net_.norm = weights_.norm("norm");
     if (options_.head == Head::gated) {
       net_.gated[0] = {weights_.dense(head + "0.vec1_proj"), weights_.dense(head + "0.vec2_proj"),

@@ -161,7 +161,8 @@ Messages messages_of(const Options& o) {
   return {.deep_values = painn,
           .filter_activation = !painn,
           .scores = o.normaliser == Normaliser::silu,
-          .own_products = !painn};
+          .own_products = !painn,
+          .vector_cutoff = o.vector_cutoff || o.normaliser != Normaliser::silu};
 }
 
 bool has_heads(const Options& o) {

@@ -193,10 +193,12 @@ bool has_self_edges(const Options& options);
 
 /// What filtered messages are made of: values of the sender by two layers in place of one (PaiNN), SiLU on the filters (ET),
 /// weights by scores (with normaliser = silu), whether the sum of a node's messages multiplies products of its own vectors
-/// before it is added (ET), and whether there are messages of vectors. Beside attention neither scores nor products: those
-/// are the attentions' part; and vectors where one of these gives some.
+/// before it is added (ET), whether there are messages of vectors, and whether the cut-off weighs all of a message or the
+/// scores alone (ET as published). Beside attention neither scores nor products: those are the attentions' part; and vectors
+/// where one of these gives some.
 struct Messages {
   bool deep_values = false, filter_activation = true, scores = true, own_products = true, vectors = true;
+  bool vector_cutoff = true;
 };
 Messages messages_of(const Options& options);
 
