@@ -339,15 +339,16 @@ std::string warning_about_choices(const TrainOptions& o) {
 /// another number.
 int64_t folds_of(const CrossvalCommand& command, const DataOptions& data) {
   const ListedFolds listed = listed_folds(data);
-  const bool asked = command.folds || data.folds > 0;
-  if (!asked && listed.count > 0) {
-    say(text(listed.count, " folds, those of ", listed.file));
+  const int64_t asked = command.folds.value_or(data.folds);
+  if (asked > 0) {
+    require_listed(asked, listed, command.folds ? "--folds" : "data.folds");
+    return asked;
   }
-  const int64_t count = command.folds.value_or(data.folds > 0     ? data.folds
-                                               : listed.count > 0 ? listed.count
-                                                                  : usual_folds);
-  require_listed(count, listed, command.folds ? "--folds" : "data.folds");
-  return count;
+  if (listed.count > 0) {
+    say(text(listed.count, " folds, those of ", listed.file));
+    return listed.count;
+  }
+  return usual_folds;
 }
 
 int leave_for_later(const CrossvalCommand& command, int64_t done, const std::string& line) {
