@@ -323,25 +323,21 @@ std::vector<std::string> take_prediction_keys(Subject& subject, const std::vecto
   }
   require<ConfigError>(subject.task != nullptr && subject.trained, "override '", overrides.front(),
                        "': needs a trained model with a task");
-  constexpr std::array<std::string_view, 7> keys{"test_time_rotations",
-                                                 "test_time_mirrors",
-                                                 "window",
-                                                 "largest_component",
-                                                 "tolerance",
-                                                 "hd95",
-                                                 "regions"};
-  const auto* first_of_measuring = keys.begin() + 4;
+  constexpr std::array<std::string_view, 4> predicting{"test_time_rotations", "test_time_mirrors", "window",
+                                                       "largest_component"};
+  constexpr std::array<std::string_view, 3> measuring{"tolerance", "hd95", "regions"};
+  std::vector<std::string> keys(predicting.begin(), predicting.end());
+  keys.insert(keys.end(), measuring.begin(), measuring.end());
   std::vector<std::string> without_effect;
   const std::string table = text("task.", subject.task->name(), ".");
   for (const std::string& item : overrides) {
     const bool of_task = item.starts_with(table);
     const std::string key =
         of_task ? item.substr(table.size(), item.find_first_of(".=", table.size()) - table.size()) : "";
-    const auto known = std::ranges::find(keys, key);
-    require<ConfigError>(of_task && known != keys.end(), "override '", item,
+    require<ConfigError>(of_task && std::ranges::count(keys, key) > 0, "override '", item,
                          "': of a trained model must be how its task predicts: ", table, "KEY, one of ",
-                         joined(std::vector<std::string>(keys.begin(), keys.end())));
-    if (measures == Measures::no && known >= first_of_measuring) {
+                         joined(keys));
+    if (measures == Measures::no && std::ranges::count(measuring, key) > 0) {
       without_effect.push_back(
           text(item, ": has no effect on predictions; it says how `weyl eval` measures them"));
     }
