@@ -22,7 +22,7 @@ class RelativePoses : public PosesModel {
              {Claim::Of::permutations, "permutations", nullptr}},
             {}};
   }
-  Work work() const override { return {1}; }
+  Work work(double /*nodes*/) const override { return {1}; }
   Named forward(const Poses& poses) override {
     const Tensor &g = poses.elements, &index = poses.graphs.index;
     const auto mean = [&](const Tensor& x) {

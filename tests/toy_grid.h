@@ -36,7 +36,7 @@ class ToyGrid : public GridModel {
   }
 
   Symmetry symmetry() const override { return {{{Claim::Of::finite, group_->name(), group_}}, {}, {}}; }
-  Work work() const override { return {1}; }
+  Work work(double /*nodes*/) const override { return {1}; }
 
  private:
   Tensor averaged() const {

@@ -24,7 +24,7 @@ class MultivectorProbe : public PointsModel {
     parameter("weight", {1}, Init::ones());
   }
   Symmetry symmetry() const override { return {exact_, {}}; }
-  Work work() const override { return {16}; }
+  Work work(double /*nodes*/) const override { return {16}; }
   Named forward(const Points& points) override {
     Tensor x = 2.5 * points.multivectors;  // (N, 1, 16)
     if (does_ == Does::fixes_components) {

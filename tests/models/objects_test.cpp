@@ -286,7 +286,7 @@ class OfTheFirst : public PointsModel {
              {Claim::Of::permutations, "permutations", nullptr}},
             {}};
   }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
 };
 
 TEST(Objects, AuditFindsOneThatIsNotWhatItSays) {

@@ -33,7 +33,7 @@ class Push : public PointsModel {
     return {{interface.outputs[0].name, points.vectors.slice(1, 0, 1) * strength_}};
   }
   Symmetry symmetry() const override { return {}; }
-  Work work() const override { return {3}; }
+  Work work(double /*nodes*/) const override { return {3}; }
 
  private:
   Tensor strength_;

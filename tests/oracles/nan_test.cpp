@@ -150,7 +150,7 @@ class Fading : public PointsModel {
              {Claim::Of::permutations, "permutations", nullptr}},
             {}};
   }
-  Work work() const override { return {1}; }
+  Work work(double /*nodes*/) const override { return {1}; }
 
   int good = 0;
 

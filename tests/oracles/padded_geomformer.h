@@ -19,7 +19,7 @@ class PaddedGeomformer : public PointsModel {
   explicit PaddedGeomformer(std::shared_ptr<geomformer::Geomformer> of);
   Named forward(const Points& points) override;
   Symmetry symmetry() const override { return of_->symmetry(); }
-  Work work() const override { return of_->work_of_token(); }
+  Work work(double /*nodes*/) const override { return of_->work_of_token(); }
 
  private:
   struct Atoms {

@@ -84,7 +84,7 @@ class Liar : public PosesModel {
     parameter("weight", {1}, Init::ones());
   }
   Symmetry symmetry() const override { return {exact_, {}}; }
-  Work work() const override { return {1}; }
+  Work work(double /*nodes*/) const override { return {1}; }
   Named forward(const Poses& poses) override {
     const Tensor& g = poses.elements;
     const Tensor entry = g.select(1, 0).narrow(1, 0, 1);

@@ -43,7 +43,7 @@ class Pairs : public PointsModel {
                       {.of = Claim::Of::translations, .group = "translations"},
                       {.of = Claim::Of::permutations, .group = "permutations"}}};
   }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
 
  private:
   bool crooked_;

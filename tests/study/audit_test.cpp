@@ -99,7 +99,7 @@ class Rounded : public PointsModel {
         {},
         {}};
   }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
 
  private:
   Tensor offset_;
@@ -228,7 +228,7 @@ class Liar : public PointsModel {
     parameter("weight", {1}, Init::ones());
   }
   Symmetry symmetry() const override { return {exact_, {}}; }
-  Work work() const override { return {1}; }
+  Work work(double /*nodes*/) const override { return {1}; }
   Named forward(const Points& points) override {
     const Tensor& x = points.positions;
     Tensor node;
@@ -325,7 +325,7 @@ class Handed : public PointsModel {
     parameter("weight", {1}, Init::ones());
   }
   Symmetry symmetry() const override { return {exact_, {}, {}}; }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
   Named forward(const Points& p) override {
     const Tensor square = p.positions.square().sum(1, true), near = 1 / (1 + square);
     const auto moment = [&](const Tensor& weight) { return segment_sum(weight * p.positions, p.graphs); };
@@ -419,7 +419,7 @@ class Differences : public PointsModel {
     parameter("weight", {1}, Init::ones());
   }
   Symmetry symmetry() const override { return {{rotations, permutations}, {}, {}}; }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
   Named forward(const Points& p) override {
     const Tensor mean = segment_sum(p.vectors.flatten(1), p.graphs) / 6;
     const Tensor rest = p.vectors - at::index_select(mean, 0, p.graphs.index).view_as(p.vectors);
@@ -465,7 +465,7 @@ class Offset : public PointsModel {
     offset_ = parameter("offset", at::full({1}, c));
   }
   Symmetry symmetry() const override { return {{rotations, permutations}, {}, {}}; }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
   Named forward(const Points& p) override {
     const bool narrow = p.positions.scalar_type() == at::kFloat;
     const Tensor node =
@@ -504,7 +504,7 @@ class Referred : public PointsModel {
     parameter("weight", {1}, Init::ones());
   }
   Symmetry symmetry() const override { return {{rotations, permutations}, {}, {}}; }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
   Named forward(const Points& p) override {
     const Tensor x = (p.positions + 1e5) - 1e5;  // 1e-11 of it is rounded away
     const Tensor node = x.square().sum(1, true) + planted_ * p.positions.narrow(1, 0, 1);

@@ -34,7 +34,7 @@ class Drift : public PointsModel {
              {Claim::Of::permutations, "permutations", nullptr}},
             {}};
   }
-  Work work() const override { return {3}; }
+  Work work(double /*nodes*/) const override { return {3}; }
 
  private:
   DriftOptions options_;

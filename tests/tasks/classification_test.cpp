@@ -26,7 +26,7 @@ class Says : public GridModel {
   }
   Named forward(const Grid&) override { return {{"logits", logits_}}; }
   Symmetry symmetry() const override { return {}; }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
 
  private:
   Tensor logits_;
@@ -285,7 +285,7 @@ class Reads : public GridModel {
     return {{"logits", at::cat({x, at::zeros_like(x)}, 1)}};
   }
   Symmetry symmetry() const override { return {}; }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
 };
 
 TEST(Classification, AveragesOverPlacements) {

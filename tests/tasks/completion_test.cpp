@@ -61,7 +61,7 @@ class Says : public PosesModel {
       : Says(Completion({}), group, {{"gap", gap}, {"correction", correction}}) {}
   Named forward(const Poses&) override { return outputs_; }
   Symmetry symmetry() const override { return {}; }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
 
  private:
   Named outputs_;

@@ -118,7 +118,7 @@ class Springs : public Model {
     return out;
   }
   Symmetry symmetry() const override { return {}; }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
   Tensor k;
 };
 

@@ -244,7 +244,7 @@ class Levels : public Model {
     return {{"energy", sum_nodes(p.positions.narrow(1, 0, 1) * one, p.graphs)}};
   }
   Symmetry symmetry() const override { return {}; }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
   Tensor one;
 };
 

@@ -64,7 +64,7 @@ class SaysCorrection : public PosesModel {
   }
   Named forward(const Poses&) override { return {{"correction", correction_}}; }
   Symmetry symmetry() const override { return {}; }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
 
  private:
   Tensor correction_;

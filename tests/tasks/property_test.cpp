@@ -41,7 +41,7 @@ class FirstCoordinate : public Model {
     return out;
   }
   Symmetry symmetry() const override { return {}; }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
   Tensor k;
 };
 

@@ -81,7 +81,7 @@ class SaysDescriptors : public PosesModel {
     return {{"descriptor", descriptors_}};
   }
   Symmetry symmetry() const override { return {}; }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
 
   Poses seen;
 

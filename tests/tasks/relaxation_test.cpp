@@ -47,7 +47,7 @@ class Fixed : public Model {
     return at::stack(means).view({-1, 1});
   }
   Symmetry symmetry() const override { return {}; }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
   Tensor k;
 };
 

@@ -23,7 +23,7 @@ class Wide : public PointsModel {
     parameter("none", {1}, Init::ones());  // whose dtype is the model's
   }
   Symmetry symmetry() const override { return {}; }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
 };
 
 /// Says the same four parts, (8) numbers, of every object.

@@ -28,7 +28,7 @@ class Pointwise : public GridModel {
     return {{"logits", 2 * grid.values}};
   }
   Symmetry symmetry() const override { return {}; }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
 
   int64_t largest = 0, calls = 0;
 };
@@ -84,7 +84,7 @@ class PointLogits : public PointsModel {
   }
   Named forward(const Points& points) override { return {{"logits", points.scalars}}; }
   Symmetry symmetry() const override { return {}; }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
 };
 
 /// Two clouds of 3 and 2 points, three classes, of which the first cloud has two and the second one.

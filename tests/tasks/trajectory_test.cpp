@@ -22,7 +22,7 @@ class Line : public Model {
              p.vectors.slice(1, 0, 1) * a_.to(p.vectors.scalar_type()) + p.positions.unsqueeze(1) * b_}};
   }
   Symmetry symmetry() const override { return {}; }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
   Tensor a_;
   double b_;
 };

@@ -111,7 +111,7 @@ class Sums : public PointsModel {
     return outputs;
   }
   Symmetry symmetry() const override { return {}; }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
 
  private:
   Tensor a_, b_;
@@ -196,7 +196,7 @@ class Logits : public GridModel {
     return {{"logits", interface.outputs[0].level == Level::node ? cells : cells.mean({2, 3})}};
   }
   Symmetry symmetry() const override { return {}; }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
 
  private:
   Tensor a_, b_;
@@ -257,7 +257,7 @@ class Gaps : public PosesModel {
     return {{"gap", a_ * x.sum(1, true).sin()}, {"correction", b_ * n}};
   }
   Symmetry symmetry() const override { return {}; }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
 
  private:
   Tensor a_, b_;
@@ -299,7 +299,7 @@ class Motor : public PointsModel {
             {"motor_bivector", all.slice(1, 5, 8).unsqueeze(1)}};
   }
   Symmetry symmetry() const override { return {}; }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
 
  private:
   Tensor parts_;

@@ -213,7 +213,7 @@ class Deaf : public PointsModel {
     return out;
   }
   Symmetry symmetry() const override { return {}; }
-  Work work() const override { return {3}; }
+  Work work(double /*nodes*/) const override { return {3}; }
 
  private:
   DeafOptions options_;
@@ -265,7 +265,7 @@ class Placed : public PointsModel {
     return {{"place", translated_multivectors(point * charge.unsqueeze(2), p.positions)}};
   }
   Symmetry symmetry() const override { return {}; }
-  Work work() const override { return {3}; }
+  Work work(double /*nodes*/) const override { return {3}; }
 
  private:
   PlacedOptions options_;

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <map>
 #include <numeric>
 
 #include "tests/train/small_training.h"
@@ -52,9 +54,37 @@ struct Claims : PointsModel {
   explicit Claims(std::vector<Claim> claims) : PointsModel({}), exact(std::move(claims)) {}
   Named forward(const Points&) override { return {}; }
   Symmetry symmetry() const override { return {.exact = exact}; }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
   std::vector<Claim> exact;
 };
+
+/// A model that looks no farther than a cut-off.
+struct LooksNear : Claims {
+  LooksNear() : Claims({}) {}
+  Work work(double nodes) const override { return Work::product(nodes); }
+  std::optional<double> reach() const override { return 5.0; }
+};
+
+// Attention over all pairs costs more a token in a larger graph: a rank with one graph of 300 tokens must not get as many more
+// as one with three of 100.
+TEST(Loading, SamplesCostWhatTheModelDoesWithThem) {
+  const SavedModel saved = model_of(true);
+  const auto data = small_data().train;
+  std::vector<int64_t> every(static_cast<size_t>(data->size())), tokens;
+  std::iota(every.begin(), every.end(), int64_t{0});
+  const std::vector<int64_t> work = work_of(every, *data, saved.model.get());
+  ASSERT_EQ(work.size(), every.size());
+  std::map<int64_t, int64_t> of_size;
+  for (const int64_t i : every) {
+    tokens.push_back(data->tokens(i));
+    of_size[tokens.back()] = work[static_cast<size_t>(i)];
+  }
+  ASSERT_EQ(of_size.size(), 3U);
+  EXPECT_EQ(of_size[4], std::llround(4 * saved.model->work_of_token(4).forward));
+  EXPECT_GT(of_size[5] * 3, of_size[3] * 5) << "the pairs of the larger graph must count";
+  EXPECT_EQ(work_of(every, *data, std::make_unique<LooksNear>().get()), tokens);
+  EXPECT_EQ(work_of(every, *data, nullptr), std::vector<int64_t>(every.size(), 1));
+}
 
 TEST(Loading, AugmentationUnderWhichTheModelIsExactIsNoted) {
   const auto noted = [](const Model& model) {

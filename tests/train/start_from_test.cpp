@@ -235,7 +235,7 @@ struct One : Model {
   One(const std::string& name, int64_t size) : Model({}) { parameter(name, {size}, Init::ones()); }
   Named operator()(const Input&) override { return {}; }
   Symmetry symmetry() const override { return {}; }
-  Work work() const override { return {}; }
+  Work work(double /*nodes*/) const override { return {}; }
 };
 
 TEST(TakeWeights, RefusesAModelOfWhichNothingFits) {

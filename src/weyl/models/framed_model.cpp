@@ -270,12 +270,12 @@ ForeignWeights FramedModel::translated(const NamedTensors& state_dict, const For
   return phi_->translated(state_dict, record);
 }
 
-Work FramedModel::work() const {
-  return static_cast<double>(frames()) * phi_->work_of_token();
+Work FramedModel::work(double nodes) const {
+  return static_cast<double>(frames()) * phi_->work_of_token(nodes);
 }
 
-Work FramedModel::dense_work() const {
-  return static_cast<double>(frames()) * phi_->dense_work_of_token();
+Work FramedModel::dense_work(double nodes) const {
+  return static_cast<double>(frames()) * phi_->dense_work_of_token(nodes);
 }
 
 }  // namespace weyl

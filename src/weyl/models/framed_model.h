@@ -58,8 +58,8 @@ class FramedModel : public PointsModel {
   std::vector<int64_t> edges(const Points& points) const override;
   std::vector<std::string> warnings(std::string_view differentiated_by) const override;
   ForeignWeights translated(const NamedTensors& state_dict, const ForeignRecord& record) const override;
-  Work work() const override;
-  Work dense_work() const override;
+  Work work(double nodes) const override;
+  Work dense_work(double nodes) const override;
   bool looks_inside_objects() const override { return phi_->looks_inside_objects(); }
   void set_object_nodes(double nodes) override { phi_->set_object_nodes(nodes); }
 

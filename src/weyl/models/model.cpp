@@ -58,12 +58,12 @@ std::optional<BondGradient> Model::bond_gradient(const Input&, const Tensor&) {
   return {};
 }
 
-Work Model::work_of_token() const {
-  return completed(work());
+Work Model::work_of_token(double nodes) const {
+  return completed(work(nodes));
 }
 
-Work Model::dense_work_of_token() const {
-  return completed(dense_work());
+Work Model::dense_work_of_token(double nodes) const {
+  return completed(dense_work(nodes));
 }
 
 Symmetry Model::symmetry_for(const Input&) const {
@@ -148,8 +148,8 @@ Named GridModel::by_name(const Tensor& all) const {
   return outputs;
 }
 
-int64_t GridModel::typical_side() const {
-  return std::llround(std::pow(interface.typical_nodes, 1 / static_cast<double>(interface.dimension)));
+int64_t GridModel::side_of(double cells) const {
+  return std::llround(std::pow(cells, 1 / static_cast<double>(interface.dimension)));
 }
 
 void note_objects(Model& model, const Input& input) {

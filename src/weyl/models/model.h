@@ -80,12 +80,13 @@ class Model : public Module {
   virtual Symmetry symmetry() const = 0;
   /// The symmetries that hold for inputs shaped like `example`: on grids exactness depends on the number of cells.
   virtual Symmetry symmetry_for(const Input& example) const;
-  /// Floating-point operations per token, for graphs of `typical_nodes` tokens, all of them within the cut-off if there
-  /// is one. Where a model does not say them, the backward pass counts as two forward passes, and the nominal
-  /// operations as three.
-  Work work_of_token() const;
+  /// Floating-point operations per token, for graphs of `nodes` tokens, all of them within the cut-off if there is one.
+  /// Where a model does not say them, the backward pass counts as two forward passes, and the nominal operations as three.
+  Work work_of_token(double nodes) const;
+  Work work_of_token() const { return work_of_token(interface.typical_nodes); }
   /// The same with each linear map that goes by irreps counted as a dense matrix.
-  Work dense_work_of_token() const;
+  Work dense_work_of_token(double nodes) const;
+  Work dense_work_of_token() const { return dense_work_of_token(interface.typical_nodes); }
   /// Whether the work per token depends on the size of the token's object.
   virtual bool looks_inside_objects() const { return false; }
   /// Tells the model how many nodes the object of a node has, averaged over nodes. 0: not known, and work inside
@@ -128,8 +129,8 @@ class Model : public Module {
 
  protected:
   /// The part of work_of_token that the model says itself; backward or nominal 0: not said.
-  virtual Work work() const = 0;
-  virtual Work dense_work() const { return work(); }
+  virtual Work work(double nodes) const = 0;
+  virtual Work dense_work(double nodes) const { return work(nodes); }
 
   double object_nodes_ = 0;
 };
@@ -210,8 +211,9 @@ class GridModel : public Model {
   int64_t channels_out(const char* system, Level level) const;
   /// The channels of all outputs, in the order of the interface (B, sum c, ...), by name.
   Named by_name(const Tensor& all) const;
-  /// Cells along an axis of a square or cube of `typical_nodes`, or as near to it as may be.
-  int64_t typical_side() const;
+  /// Cells along an axis of a square or cube of so many, or as near to it as may be.
+  int64_t side_of(double cells) const;
+  int64_t typical_side() const { return side_of(interface.typical_nodes); }
 };
 
 /// As papers write it: "SE(3)".

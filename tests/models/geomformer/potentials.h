@@ -56,7 +56,7 @@ class Potential : public Model {
     return {{"energy", energies.detach()}, {"forces", -slope.unsqueeze(1)}};
   }
   Symmetry symmetry() const override { return model_->symmetry(); }
-  Work work() const override { return model_->work_of_token(); }
+  Work work(double /*nodes*/) const override { return model_->work_of_token(); }
 
  private:
   explicit Potential(std::shared_ptr<Geomformer> model)

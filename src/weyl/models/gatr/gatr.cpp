@@ -129,10 +129,10 @@ std::vector<std::string> Gatr::warnings(std::string_view differentiated_by) cons
   return warnings_of_nearest(options.nearest, "model.gatr", differentiated_by);
 }
 
-Work Gatr::work() const {
+Work Gatr::work(double nodes) const {
   double forward = in_->flops() + out_->flops(), nominal = in_->nominal_flops() + out_->nominal_flops();
   for (const auto& block : blocks_) {
-    forward += block->flops(interface.typical_nodes, object_nodes_);
+    forward += block->flops(nodes, object_nodes_);
     nominal += block->nominal_flops();
   }
   return {forward, 2 * forward - in_->flops(), nominal};  // the input needs no gradient

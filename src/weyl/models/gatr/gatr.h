@@ -45,7 +45,7 @@ class Gatr : public PointsModel {
   Gatr(const Options& options, const Interface& interface);
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;
-  Work work() const override;
+  Work work(double nodes) const override;
   std::vector<std::string> warnings(std::string_view differentiated_by) const override;
   bool looks_inside_objects() const override {
     return options.axial || options.attention == AttentionScope::hierarchical;

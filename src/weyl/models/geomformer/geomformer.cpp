@@ -209,8 +209,7 @@ Symmetry Geomformer::symmetry() const {
   return symmetry;
 }
 
-Work Geomformer::work_of_biases() const {
-  const Around around = geometry_->around(interface.typical_nodes);
+Work Geomformer::work_of_biases(const Around& around) const {
   Work work = bias_ ? bias_->work(around) : Work();
   if (of_pairs_) {
     const auto features = static_cast<double>(pair_features(interface));
@@ -224,9 +223,9 @@ Work Geomformer::work_of_biases() const {
   return work;
 }
 
-Work Geomformer::work() const {
-  const Around around = geometry_->around(interface.typical_nodes);
-  Work work = work_of_biases();
+Work Geomformer::work(double nodes) const {
+  const Around around = geometry_->around(nodes);
+  Work work = work_of_biases(around);
   for (const auto& tower : towers_) {
     work += tower.embedding->work(around);
     bool equ_learns = tower.embedding->gives_vectors();
@@ -241,7 +240,7 @@ Work Geomformer::work() const {
   const auto rounds = static_cast<double>(options.rounds);
   work = rounds * work;
   // Budgets have always been counted without the network of the bias, and stay what they are.
-  work.nominal = 3 * (work.forward - rounds * work_of_biases().forward);
+  work.nominal = 3 * (work.forward - rounds * work_of_biases(around).forward);
   return work;
 }
 

@@ -36,7 +36,7 @@ class Geomformer : public PointsModel {
   std::optional<BondGradient> bond_gradient(const Input& input, const Tensor& counts) override;
   Symmetry symmetry() const override;
   /// As if outputs read both streams. Of several `rounds` all count as the first.
-  Work work() const override;
+  Work work(double nodes) const override;
   ForeignWeights translated(const NamedTensors& state_dict, const ForeignRecord& record) const override;
   std::vector<int64_t> edges(const Points& points) const override;
   std::vector<std::string> warnings(std::string_view differentiated_by) const override;
@@ -57,7 +57,7 @@ class Geomformer : public PointsModel {
   StreamAttention::Streams run(const Points& points, const Neighbourhood& near, const Tensor& bias) const;
   Named once(const Points& points) const;
   void mode_changed() override { plan_.drop(); }
-  Work work_of_biases() const;  // of a node and a round
+  Work work_of_biases(const Around& around) const;  // of a node and a round
 
   std::shared_ptr<PairGeometry> geometry_;
   std::shared_ptr<StructuralBias> bias_;

@@ -17,8 +17,8 @@ Named Cnn::forward(const Grid& grid) {
   return by_name(widened((*head_)(features.flatten(2).mean(2))));
 }
 
-Work Cnn::work() const {
-  const Cells input = encoder_->input_of(typical_side());
+Work Cnn::work(double nodes) const {
+  const Cells input = encoder_->input_of(side_of(nodes));
   std::vector<Cells> cells;
   const Work work =
       encoder_->work_on(input, cells) + Work::product(static_cast<double>(head_->weight().numel()));

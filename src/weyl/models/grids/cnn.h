@@ -19,8 +19,8 @@ class Cnn : public GridModel {
   Cnn(const Options& options, const Interface& interface);
   Named forward(const Grid& grid) override;
   Symmetry symmetry() const override { return {}; }
-  /// For an input of `typical_nodes` cells, as near a square or a cube as may be.
-  Work work() const override;
+  /// For an input of so many cells, as near a square or a cube as may be.
+  Work work(double nodes) const override;
 
   const Options options;
 

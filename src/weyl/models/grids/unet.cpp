@@ -62,8 +62,8 @@ Named Unet::forward(const Grid& grid) {
   return outputs;
 }
 
-Work Unet::work() const {
-  const Cells input = encoder_->input_of(typical_side());
+Work Unet::work(double nodes) const {
+  const Cells input = encoder_->input_of(side_of(nodes));
   std::vector<Cells> cells;
   Work work = encoder_->work_on(input, cells);
   for (size_t s = 0; s < decoder_.size(); ++s) {

@@ -25,8 +25,8 @@ class Unet : public GridModel {
   Unet(const Options& options, const Interface& interface);
   Named forward(const Grid& grid) override;
   Symmetry symmetry() const override { return {}; }
-  /// For an input of `typical_nodes` cells, as near a square or a cube as may be; with deep supervision as in training.
-  Work work() const override;
+  /// For an input of so many cells, as near a square or a cube as may be; with deep supervision as in training.
+  Work work(double nodes) const override;
 
   const Options options;
 

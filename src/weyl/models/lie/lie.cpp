@@ -347,9 +347,8 @@ std::vector<std::string> Transformer::warnings(std::string_view /*differentiated
   return {storage_text(reason, std::round(interface.typical_nodes))};
 }
 
-double Transformer::pairs_of_token() const {
-  const double n = interface.typical_nodes,
-               k = options.nearest > 0 ? static_cast<double>(options.nearest) : n;
+double Transformer::pairs_of_token(double nodes) const {
+  const double n = nodes, k = options.nearest > 0 ? static_cast<double>(options.nearest) : n;
   if (options.order != Order::causal) {
     return std::min(n, k);
   }
@@ -357,20 +356,20 @@ double Transformer::pairs_of_token() const {
   return k < n ? k - k * (k + 1) / (2 * n) : (n - 1) / 2;
 }
 
-Work Transformer::work() const {
+Work Transformer::work(double nodes) const {
   const auto d = static_cast<double>(options.width), dof = static_cast<double>(degrees_of_freedom(group()));
   const double read = static_cast<double>(scalars_ + (embedding_ ? raw_numbers(group()) : 0));
   Work work = Work::product(d * read, 1);
   for (size_t l = 0; l < blocks_.size(); ++l) {
     const bool moved = l > 0 && options.move_tokens;
-    work += blocks_[l]->work(pairs_of_token(), moved);
-    work += score_ ? pairs_of_token() * score_->work(moved) : Work();
+    work += blocks_[l]->work(pairs_of_token(nodes), moved);
+    work += score_ ? pairs_of_token(nodes) * score_->work(moved) : Work();
   }
   work += Work::product(d * dof * static_cast<double>(moves_.size()));
   for (const auto& q : interface.outputs) {
     if (q.level == Level::graph) {
       const Work head = Work::product(d * (d + static_cast<double>(q.channels)));
-      work += q.extensive ? head : (1 / interface.typical_nodes) * head;
+      work += q.extensive ? head : (1 / nodes) * head;
       continue;
     }
     const auto numbers = static_cast<double>(numbers_of(q));

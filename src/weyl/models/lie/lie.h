@@ -67,7 +67,7 @@ class Transformer : public PosesModel {
   Transformer(const Options& options, const Interface& interface);
   Named forward(const Poses& poses) override;
   Symmetry symmetry() const override;
-  Work work() const override;
+  Work work(double nodes) const override;
   std::string memory_note(const Input& input) const override;
   std::vector<std::string> warnings(std::string_view differentiated_by) const override;
 
@@ -75,7 +75,7 @@ class Transformer : public PosesModel {
 
  private:
   Tensor embedded(const Poses& poses) const;    // h (N, d)
-  double pairs_of_token() const;                // with how many others a token is scored, of typical_nodes
+  double pairs_of_token(double nodes) const;    // with how many others a token of so large a graph is scored
   int64_t numbers_of(const Quantity& q) const;  // that make a correction or an element
   Tensor factor_of(const Tensor& orthonormal) const;      // exp, (N, E) -> (N, compact)
   Tensor factor_of_element(const Tensor& numbers) const;  // by `factor`

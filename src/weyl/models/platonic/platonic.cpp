@@ -191,17 +191,17 @@ Symmetry Platonic::symmetry() const {
 }
 
 // How many objects a graph has is not known: theirs count as one a graph.
-double Platonic::rows_of_token(const Readout& readout) const {
+double Platonic::rows_of_token(const Readout& readout, double nodes) const {
   const ReadoutPlan::Rows rows = readout.plan().rows;
   const bool pooled = rows == ReadoutPlan::Rows::graph || rows == ReadoutPlan::Rows::object;
-  return pooled ? 1 / interface.typical_nodes : 1;
+  return pooled ? 1 / nodes : 1;
 }
 
 std::vector<std::string> Platonic::warnings(std::string_view differentiated_by) const {
   return warnings_of_nearest(options.nearest, "model.platonic", differentiated_by);
 }
 
-Work Platonic::work_by(LinearForm form) const {
+Work Platonic::work_by(LinearForm form, double nodes) const {
   const auto dimension = static_cast<double>(interface.dimension);
   const double angles = dimension * static_cast<double>(options.width) / 2;  // of positions and frequencies
   // A vector back from all frames.
@@ -215,7 +215,7 @@ Work Platonic::work_by(LinearForm form) const {
   for (const auto& block : blocks_) {
     // Of linear attention its products too, which are of a token's own.
     linear += block->work(0, counted).forward;
-    work += block->work(interface.typical_nodes, form);
+    work += block->work(nodes, form);
     if (options.rope) {
       work += Work::product(angles, options.rope->learned ? 1 : 0);
     }
@@ -224,8 +224,8 @@ Work Platonic::work_by(LinearForm form) const {
     const ReadoutPlan& plan = readout.plan();
     if (!plan.outputs.empty()) {
       const double vectors = plan.vectors ? static_cast<double>(plan.channels()) : 0;
-      linear += rows_of_token(readout) * readout.work(counted).forward;
-      work += rows_of_token(readout) * (readout.work(form) + Work::product(turns * vectors, 1));
+      linear += rows_of_token(readout, nodes) * readout.work(counted).forward;
+      work += rows_of_token(readout, nodes) * (readout.work(form) + Work::product(turns * vectors, 1));
     }
   }
   work.nominal = 3 * linear;  // every frame uses the weights

@@ -28,15 +28,15 @@ class Platonic : public PointsModel {
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;
   std::vector<std::string> warnings(std::string_view differentiated_by) const override;
-  Work work() const override { return work_by(options.linear); }
-  Work dense_work() const override { return work_by(LinearForm::dense); }
+  Work work(double nodes) const override { return work_by(options.linear, nodes); }
+  Work dense_work(double nodes) const override { return work_by(LinearForm::dense, nodes); }
   ForeignWeights translated(const NamedTensors& state_dict, const ForeignRecord& record) const override;
 
   const Options options;  // as `resolved` gives them
 
  private:
-  Work work_by(LinearForm form) const;
-  double rows_of_token(const Readout& readout) const;
+  Work work_by(LinearForm form, double nodes) const;
+  double rows_of_token(const Readout& readout, double nodes) const;
   Tensor recomputed(const std::shared_ptr<FrameBlock>& block, const Tensor& x, const FrameInput& input) const;
   Tensor pooled(const Tensor& trunk, const Segments& graphs) const;
 

@@ -332,11 +332,11 @@ std::vector<std::string> Net::warnings(std::string_view /*differentiated_by*/) c
           : "")};
 }
 
-Work Net::work() const {
+Work Net::work(double nodes) const {
   const auto volume = [&](int64_t n) {
     return std::pow(static_cast<double>(n), static_cast<double>(interface.dimension));
   };
-  const int64_t side = std::max(smallest_side(grid_layers(options, segmentation_)), typical_side());
+  const int64_t side = std::max(smallest_side(grid_layers(options, segmentation_)), side_of(nodes));
   std::vector<double> pixels;  // of each stage before its pooling, which a step of the decoder gives again
   int64_t n = side + 2 * margin_of(options, segmentation_, side);
   Work work;

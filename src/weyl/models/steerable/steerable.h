@@ -25,8 +25,8 @@ class Net : public GridModel {
   Symmetry symmetry() const override;
   /// What holds on inputs of this shape.
   Symmetry symmetry_for(const Input& example) const override;
-  /// For an input of `typical_nodes` pixels, as near a square or a cube as may be; convolutions as dense ones.
-  Work work() const override;
+  /// For an input of so many pixels, as near a square or a cube as may be; convolutions as dense ones.
+  Work work(double nodes) const override;
   /// How many tokens attend, and to how many pairs of them that comes.
   std::vector<std::string> facts() const override;
   std::vector<Tensor> attention_maps(const Input& input) override;

@@ -225,7 +225,7 @@ ForeignWeights Transformer::translated(const NamedTensors& state_dict,
   return {ours};
 }
 
-Work Transformer::work() const {
+Work Transformer::work(double nodes) const {
   const auto width = static_cast<double>(options.width);
   Work work = Work::product(width * static_cast<double>(inputs_), 1) +
               Work::product(width * static_cast<double>(outputs_));
@@ -236,7 +236,7 @@ Work Transformer::work() const {
   }
   double weights = 2.0 * static_cast<double>(options.width * (inputs_ + outputs_));
   for (const auto& block : blocks_) {
-    work += block->work(interface.typical_nodes, object_nodes_);
+    work += block->work(nodes, object_nodes_);
     weights += block->work(0, 0).forward;
   }
   work.nominal = 3 * weights;

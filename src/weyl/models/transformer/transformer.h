@@ -87,7 +87,7 @@ class Transformer : public PointsModel {
   Transformer(const Options& options, const Interface& interface);
   Named forward(const Points& points) override;
   Symmetry symmetry() const override;
-  Work work() const override;
+  Work work(double nodes) const override;
   std::vector<std::string> warnings(std::string_view differentiated_by) const override;
   bool looks_inside_objects() const override { return options.attention == AttentionScope::hierarchical; }
   /// The names of the public baseline are ours; the frequencies of its rotary encoding are left out.

@@ -1,6 +1,7 @@
 #include "weyl/train/loop/loading.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "weyl/core/check.h"
@@ -34,6 +35,22 @@ LoaderOptions loader_options(const TrainOptions& options, const Model& model, co
     o.prepare = [task, interface = model.interface](Batch& batch) { task->prepare(batch, interface); };
   }
   return o;
+}
+
+std::vector<int64_t> work_of(std::span<const int64_t> samples, const Dataset& data, const Model* model) {
+  if (model == nullptr) {
+    return std::vector<int64_t>(samples.size(), 1);
+  }
+  std::vector<int64_t> work;
+  for (const int64_t sample : samples) {
+    const int64_t tokens = data.tokens(sample);
+    const auto nodes = static_cast<double>(tokens);
+    const bool all_pairs = tokens > 0 && !model->reach();
+    work.push_back(all_pairs
+                       ? std::max<int64_t>(tokens, std::llround(nodes * model->work_of_token(nodes).forward))
+                       : tokens);
+  }
+  return work;
 }
 
 std::string note_on_augmentation(const TrainOptions& options, const Model& model) {

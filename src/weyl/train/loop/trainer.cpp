@@ -56,23 +56,14 @@ bool has_running_statistics(const Model& model) {
   });
 }
 
-/// What the samples of a planned batch cost, in tokens; crops are all of one size.
-std::vector<int64_t> work_of(std::span<const int64_t> samples, const Dataset& data, bool cropped) {
-  std::vector<int64_t> work;
-  for (const int64_t sample : samples) {
-    work.push_back(cropped ? 1 : data.tokens(sample));
-  }
-  return work;
-}
-
 /// Of each planned batch the part of this rank, by work.
 LoaderOptions of_rank(LoaderOptions options, const std::shared_ptr<Ranks>& ranks,
-                      const std::shared_ptr<const Dataset>& data) {
+                      const std::shared_ptr<const Dataset>& data, const std::shared_ptr<const Model>& model) {
   if (ranks != nullptr) {
-    options.part = [rank = ranks->rank(), size = ranks->size(), data, cropped = !options.crop.empty()](
+    options.part = [rank = ranks->rank(), size = ranks->size(), data, model, cropped = !options.crop.empty()](
                        int64_t /*batch*/, std::span<const int64_t> samples) {
       std::vector<int64_t> own;
-      const auto shares = shares_of(work_of(samples, *data, cropped), size);
+      const auto shares = shares_of(work_of(samples, *data, cropped ? nullptr : model.get()), size);
       for (const int64_t place : shares[static_cast<size_t>(rank)]) {
         own.push_back(samples[static_cast<size_t>(place)]);
       }
@@ -108,7 +99,8 @@ Trainer::Trainer(SavedModel saved, const TrainOptions& options, Splits data, std
       options_(options),
       schedule_(options_),
       loader_(training_set(data_),
-              of_rank(loader_options(options_, *saved_.model, saved_.task.get()), ranks_, data_.train),
+              of_rank(loader_options(options_, *saved_.model, saved_.task.get()), ranks_, data_.train,
+                      saved_.model),
               static_cast<uint64_t>(options_.seed)),
       optimiser_(saved_.model->parameters(), options_.optimiser),
       late_(!saved_.model->device().is_cpu() || ReadLate::active()) {
@@ -247,7 +239,7 @@ std::string Trainer::shares() const {
   const int64_t batches = std::min(most, plan.size());
   double samples = 0, balance = 0;
   for (int64_t b = 0; b < batches; ++b) {
-    const auto work = work_of(plan[b], *data_.train, !options_.crop.empty());
+    const auto work = work_of(plan[b], *data_.train, options_.crop.empty() ? saved_.model.get() : nullptr);
     samples += static_cast<double>(work.size());
     balance += balance_of(work, shares_of(work, ranks_->size()));
   }
