@@ -224,7 +224,9 @@ TEST(RanksProgram, OneLineForWhatIsWrong) {
   wrong = weyl_program(training("--ranks 3 --out wrong data.nbody.path=nowhere"), place());
   EXPECT_EQ(wrong.code, 3);
   EXPECT_EQ(lines(wrong.err), 1) << wrong.err;
-  wrong = weyl_program(training("--ranks 3 --out three"), place());  // it is there
+  std::filesystem::create_directories(place() + "/another");
+  std::ofstream(place() + "/another/notes.txt") << "of somebody\n";
+  wrong = weyl_program(training("--ranks 3 --out another"), place());  // it is there
   EXPECT_EQ(wrong.code, 2);
   EXPECT_EQ(lines(wrong.err), 1) << wrong.err;
   EXPECT_FALSE(std::filesystem::exists(place() + "/wrong"));
