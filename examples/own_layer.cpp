@@ -56,7 +56,7 @@ class PullModel : public weyl::PointsModel {
              {Claim::Of::permutations, "permutations", nullptr}},
             {}};
   }
-  weyl::Work work() const override { return {interface.typical_nodes * 2 * (3 + 1) * 16}; }
+  weyl::Work work(double nodes) const override { return {nodes * 2 * (3 + 1) * 16}; }
 
  private:
   std::shared_ptr<Pull> pull_;

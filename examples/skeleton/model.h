@@ -20,7 +20,7 @@ class Skeleton : public weyl::PointsModel {
   Skeleton(const SkeletonOptions& options, const weyl::Interface& interface);
   weyl::Named forward(const weyl::Points& points) override;
   weyl::Symmetry symmetry() const override;
-  weyl::Work work() const override;
+  weyl::Work work(double nodes) const override;
 
   const SkeletonOptions options;
 
