@@ -99,8 +99,7 @@ weyl::Work Skeleton::work(double nodes) const {
   const auto width = static_cast<double>(options.width), outputs = static_cast<double>(outputs_);
   const double pair = 2 * width * (2 * width + static_cast<double>(options.shells) + outputs);
   return {2 * width * static_cast<double>(inputs_ + outputs_ * columns_.vector_count()) +
-          static_cast<double>(options.blocks) * DistanceBlock::flops(options, nodes) +
-          nodes * pair};
+          static_cast<double>(options.blocks) * DistanceBlock::flops(options, nodes) + nodes * pair};
 }
 
 }  // namespace skeleton
