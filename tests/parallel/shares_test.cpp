@@ -67,6 +67,23 @@ TEST(Shares, AreBalanced) {
   }
 }
 
+// Where a token's pairs cost as much as its maps in a graph of 400: by tokens alone the rank with the largest molecule is late.
+TEST(Shares, OfPairsAreBalancedByThemAlone) {
+  double balance = 0, by_tokens = 0;
+  constexpr int batches = 20, ranks = 8;
+  for (uint64_t b = 0; b < batches; ++b) {
+    const auto tokens = molecules(8 * ranks, b);
+    std::vector<int64_t> work;
+    for (const int64_t n : tokens) {
+      work.push_back(400 * n + n * n);
+    }
+    balance += balance_of(work, shares_of(work, ranks)) / batches;
+    by_tokens += balance_of(work, shares_of(tokens, ranks)) / batches;
+  }
+  EXPECT_GE(balance, 0.95);
+  EXPECT_LT(by_tokens, 0.92);
+}
+
 TEST(Buckets, GoFromTheLastParameterBySizesAlone) {
   const std::vector<int64_t> bytes{10, 4, 4, 30, 1, 1};
   const auto buckets = buckets_of(bytes, 10);
