@@ -72,7 +72,7 @@ BANNED_IN_SRC = re.compile(r"^(ATen/(ATen|Functions|NativeFunctions)\.h)$")
 ONE_HOME = [
     (re.compile(r"^CLI/"), ["app/cli/arguments.cpp", "app/cli/command_line.cpp", "app/cli/verb_tree.cpp", "app/verbs/completion.cpp"]),
     (re.compile(r"^toml\+\+/|^toml\.hpp$"), ["config/toml.cpp"]),
-    (re.compile(r"^dlfcn\.h$"), ["core/module.cpp", "makers/molecules/xtb.cpp", "study/cost/device.cpp", "app/engine.cpp", "engine/loaded_torch.cpp"]),
+    (re.compile(r"^dlfcn\.h$"), ["core/module.cpp", "makers/molecules/xtb.cpp", "parallel/device.cpp", "app/engine.cpp", "engine/loaded_torch.cpp"]),
     (re.compile(r"^(hdf5|hdf5_hl|H5\w+)\.h$"), ["data/clouds/hdf5_module.cpp"]),
     (re.compile(r"^(zip|archive|archive_entry)\.h$"), ["data/containers/archives_module.cpp"]),
     (re.compile(r"^ft2build\.h$|^freetype/"), ["makers/images/glyphs.cpp"]),

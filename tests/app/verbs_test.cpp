@@ -151,6 +151,16 @@ TEST_F(Verbs, BenchTimesAStepByThreads) {
   EXPECT_EQ(one.find("cases")->items().at(0).find("step_ms_by_threads")->members().size(), 1U);
 }
 
+TEST_F(Verbs, BenchSaysWhatArithmeticItDoesNotTime) {
+  const std::string bench = "bench c.toml --repeats 1 --threads 1 bench.expressions=false ";
+  EXPECT_EQ(weyl(bench).err.find("no effect"), std::string::npos);
+  for (const char* key : {"train.tf32=true", "train.precision=bf16"}) {
+    const auto timed = weyl(bench + key);
+    EXPECT_EQ(timed.code, 0) << timed.err;
+    EXPECT_NE(timed.err.find("has no effect on weyl bench"), std::string::npos) << timed.err;
+  }
+}
+
 TEST_F(Verbs, BenchLeavesTorchExpressionsOut) {
   const auto timed = [&](const char* more) {
     const Json json =

@@ -18,7 +18,7 @@
 #include "weyl/models/systems.h"
 #include "weyl/ops/edges/bond_gradient.h"
 #include "weyl/study/cost/allocation_peak.h"
-#include "weyl/study/cost/device.h"
+#include "weyl/parallel/device.h"
 #include "weyl/study/cost/host_waits.h"
 #include "weyl/study/cost/operation_counts.h"
 #include "weyl/study/cost/training_steps.h"

@@ -61,6 +61,9 @@ TEST(DeviceArithmetic, HasNoEffectOnTheCpuAndIsRecordedElsewhere) {
   EXPECT_TRUE(notes_on_arithmetic(options, gpu).empty());
   const Json here = environment(at::kCPU, options), there = environment(gpu, options);
   EXPECT_EQ(here.find("tf32"), nullptr);
+  EXPECT_EQ(here.find("device_name"), nullptr) << "cpu has the processor's name";
+  ASSERT_NE(there.find("device_name"), nullptr);
+  EXPECT_FALSE(there.find("device_name")->string_or("").empty());
   ASSERT_NE(there.find("tf32"), nullptr);
   EXPECT_EQ(there.find("tf32")->dump(), "true");
   EXPECT_EQ(there.find("deterministic")->dump(), "true");

@@ -7,7 +7,7 @@
 
 #include "weyl/app/verbs/doctor_report.h"
 #include "weyl/app/verbs/verbs.h"
-#include "weyl/study/cost/device.h"
+#include "weyl/parallel/device.h"
 #include "weyl/train/run/run_folder.h"
 
 namespace weyl {

@@ -33,7 +33,7 @@
 #include "weyl/core/exec_words.h"
 #include "weyl/core/input_file.h"
 #include "weyl/core/text_number.h"
-#include "weyl/study/cost/device.h"
+#include "weyl/parallel/device.h"
 #include "weyl/train/run/fingerprint.h"
 
 namespace weyl {

@@ -5,7 +5,7 @@
 #include <c10/util/ThreadLocalDebugInfo.h>
 #include <algorithm>
 
-#include "weyl/study/cost/device.h"
+#include "weyl/parallel/device.h"
 
 namespace weyl {
 

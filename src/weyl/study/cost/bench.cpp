@@ -16,7 +16,7 @@
 #include "weyl/models/constant_weights.h"
 #include "weyl/ops/autograd/differentiable.h"
 #include "weyl/study/cost/allocation_peak.h"
-#include "weyl/study/cost/device.h"
+#include "weyl/parallel/device.h"
 #include "weyl/study/cost/host_waits.h"
 #include "weyl/study/cost/operation_counts.h"
 #include "weyl/study/cost/training_steps.h"

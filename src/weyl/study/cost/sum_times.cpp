@@ -7,7 +7,7 @@
 
 #include "weyl/core/check.h"
 #include "weyl/core/quantile.h"
-#include "weyl/study/cost/device.h"
+#include "weyl/parallel/device.h"
 
 namespace weyl {
 

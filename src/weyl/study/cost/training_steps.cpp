@@ -11,7 +11,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/quantile.h"
 #include "weyl/core/temporary_folder.h"
-#include "weyl/study/cost/device.h"
+#include "weyl/parallel/device.h"
 #include "weyl/train/loop/accumulate.h"
 #include "weyl/train/loop/compute_settings.h"
 #include "weyl/train/loop/loading.h"

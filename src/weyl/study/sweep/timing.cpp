@@ -15,7 +15,7 @@
 #include "weyl/core/quantile.h"
 #include "weyl/saved/evaluate.h"
 #include "weyl/study/cost/allocation_peak.h"
-#include "weyl/study/cost/device.h"
+#include "weyl/parallel/device.h"
 #include "weyl/study/cost/training_steps.h"
 #include "weyl/tasks/task.h"
 #include "weyl/train/loop/accumulate.h"

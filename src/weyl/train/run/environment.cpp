@@ -9,6 +9,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/instruction_set.h"
 #include "weyl/core/version.h"
+#include "weyl/parallel/device.h"
 #include "weyl/train/run/run_folder.h"
 
 namespace weyl {
@@ -56,6 +57,8 @@ Json environment(at::Device device, const TrainOptions& options) {
     set_from_environment(json, setting);
   }
   if (!device.is_cpu()) {
+    // Cards of another kind sum in another order.
+    json.set("device_name", device_name(device));
     json.set("tf32", options.tf32).set("deterministic", options.deterministic);
     for (const char* setting : settings_of_devices) {
       set_from_environment(json, setting);

@@ -1,4 +1,4 @@
-#include "weyl/study/cost/device.h"
+#include "weyl/parallel/device.h"
 
 #include <c10/core/impl/VirtualGuardImpl.h>
 #include <dlfcn.h>
