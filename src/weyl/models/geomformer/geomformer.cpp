@@ -225,7 +225,8 @@ Work Geomformer::work_of_biases(const Around& around) const {
 
 Work Geomformer::work(double nodes) const {
   const Around around = geometry_->around(nodes);
-  Work work = work_of_biases(around);
+  const Work biases = work_of_biases(around);
+  Work work = biases;
   for (const auto& tower : towers_) {
     work += tower.embedding->work(around);
     bool equ_learns = tower.embedding->gives_vectors();
@@ -240,7 +241,7 @@ Work Geomformer::work(double nodes) const {
   const auto rounds = static_cast<double>(options.rounds);
   work = rounds * work;
   // Budgets have always been counted without the network of the bias, and stay what they are.
-  work.nominal = 3 * (work.forward - rounds * work_of_biases(around).forward);
+  work.nominal = 3 * (work.forward - rounds * biases.forward);
   return work;
 }
 

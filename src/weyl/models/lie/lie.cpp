@@ -359,11 +359,12 @@ double Transformer::pairs_of_token(double nodes) const {
 Work Transformer::work(double nodes) const {
   const auto d = static_cast<double>(options.width), dof = static_cast<double>(degrees_of_freedom(group()));
   const double read = static_cast<double>(scalars_ + (embedding_ ? raw_numbers(group()) : 0));
+  const double pairs = pairs_of_token(nodes);
   Work work = Work::product(d * read, 1);
   for (size_t l = 0; l < blocks_.size(); ++l) {
     const bool moved = l > 0 && options.move_tokens;
-    work += blocks_[l]->work(pairs_of_token(nodes), moved);
-    work += score_ ? pairs_of_token(nodes) * score_->work(moved) : Work();
+    work += blocks_[l]->work(pairs, moved);
+    work += score_ ? pairs * score_->work(moved) : Work();
   }
   work += Work::product(d * dof * static_cast<double>(moves_.size()));
   for (const auto& q : interface.outputs) {

@@ -224,8 +224,9 @@ Work Platonic::work_by(LinearForm form, double nodes) const {
     const ReadoutPlan& plan = readout.plan();
     if (!plan.outputs.empty()) {
       const double vectors = plan.vectors ? static_cast<double>(plan.channels()) : 0;
-      linear += rows_of_token(readout, nodes) * readout.work(counted).forward;
-      work += rows_of_token(readout, nodes) * (readout.work(form) + Work::product(turns * vectors, 1));
+      const double rows = rows_of_token(readout, nodes);
+      linear += rows * readout.work(counted).forward;
+      work += rows * (readout.work(form) + Work::product(turns * vectors, 1));
     }
   }
   work.nominal = 3 * linear;  // every frame uses the weights

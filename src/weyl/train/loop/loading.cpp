@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <unordered_map>
 
 #include "weyl/core/check.h"
 
@@ -41,14 +42,18 @@ std::vector<int64_t> work_of(std::span<const int64_t> samples, const Dataset& da
   if (model == nullptr) {
     return std::vector<int64_t>(samples.size(), 1);
   }
+  const bool all_pairs = !model->reach();
   std::vector<int64_t> work;
+  std::unordered_map<int64_t, int64_t>
+      of_size;  // the model goes through its layers for each size, and sizes recur
   for (const int64_t sample : samples) {
     const int64_t tokens = data.tokens(sample);
-    const auto nodes = static_cast<double>(tokens);
-    const bool all_pairs = tokens > 0 && !model->reach();
-    work.push_back(all_pairs
-                       ? std::max<int64_t>(tokens, std::llround(nodes * model->work_of_token(nodes).forward))
-                       : tokens);
+    const auto [cost, is_new] = of_size.try_emplace(tokens, tokens);
+    if (is_new && all_pairs && tokens > 0) {
+      const auto nodes = static_cast<double>(tokens);
+      cost->second = std::max<int64_t>(tokens, std::llround(nodes * model->work_of_token(nodes).forward));
+    }
+    work.push_back(cost->second);
   }
   return work;
 }
