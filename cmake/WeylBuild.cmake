@@ -5,6 +5,11 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_L
   # GCC 12 sees overlapping copies in `"literal" + std::string` where there are none (GCC bug 105651).
   target_compile_options(weyl_flags INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # GCC collects garbage less often: a tenth of the time for a tenth more memory.
+  target_compile_options(weyl_flags INTERFACE
+    $<$<COMPILE_LANGUAGE:CXX>:--param=ggc-min-expand=1000;--param=ggc-min-heapsize=1000000>)
+endif()
 if(WEYL_WERROR)
   target_compile_options(weyl_flags INTERFACE -Werror)
 endif()

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace weyl {
@@ -15,6 +16,11 @@ inline bool same_spacing(double a, double b) {
 }
 inline bool same_spacing(const std::array<double, 3>& a, const std::array<double, 3>& b) {
   return same_spacing(a[0], b[0]) && same_spacing(a[1], b[1]) && same_spacing(a[2], b[2]);
+}
+
+/// Whether neighbours are equally far along all axes (none: they are), as a net's turns need that are of space.
+inline bool is_isotropic(std::span<const double> spacing) {
+  return spacing.empty() || same_spacing(std::ranges::min(spacing), std::ranges::max(spacing));
 }
 
 /// What the grids of one batch have in common: the number of cells along each axis and their distances.

@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "weyl/carriers/lattice.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quantile.h"
 #include "weyl/core/quote.h"
@@ -61,11 +62,6 @@ std::string by(const Sides& s) {
   return text(rounded_spacing(s[0]), " x ", rounded_spacing(s[1]), " x ", rounded_spacing(s[2]));
 }
 
-/// As evenly as a net's turns are of millimetres.
-bool is_even(const Sides& s) {
-  return same_spacing(std::ranges::min(s), std::ranges::max(s));
-}
-
 /// The axis across slices so far apart that nothing is turned out of their plane; nnU-Net's rule.
 std::optional<size_t> across_slices(const Sides& s) {
   constexpr double kFar = 3;
@@ -82,7 +78,7 @@ struct PlannedSpacing {
 
 PlannedSpacing plan_spacing(const FoundVolumes& found, const std::string& system) {
   const bool turns = system == "steerable";
-  if (turns && !is_even(found.median)) {
+  if (turns && !is_isotropic(found.median)) {
     const double side = rounded_spacing(std::cbrt(found.median[0] * found.median[1] * found.median[2]));
     return {
         {side, side, side},

@@ -133,14 +133,6 @@ int64_t smallest_side(const std::vector<GridLayer>& layers) {
   return side;
 }
 
-bool is_even(std::span<const double> spacing) {
-  if (spacing.empty()) {
-    return true;
-  }
-  const auto [least, most] = std::minmax_element(spacing.begin(), spacing.end());
-  return same_spacing(*least, *most);
-}
-
 std::vector<GeometryFinding> check_geometry(const Options& options, bool segmentation,
                                             std::span<const int64_t> shape, std::span<const double> spacing) {
   require(shape.size() == 2 || shape.size() == 3, "check_geometry: shape must have 2 or 3 axes, got ",
@@ -154,7 +146,7 @@ std::vector<GeometryFinding> check_geometry(const Options& options, bool segment
         {"coupling", text("coupling: cyclic with ", options.orders, " orders turns exactly by 360/",
                           options.orders, " degrees alone, not by 90; a multiple of 4 orders does")});
   }
-  if (!is_even(spacing)) {
+  if (!is_isotropic(spacing)) {
     findings.push_back(
         {"input", text("input: a spacing of ", sides_text(spacing),
                        " is not that of a square or a cube, so that the net's turns are none in "

@@ -51,9 +51,6 @@ struct GeometryFinding {
   int64_t below = 0, above = 0;  // nearest sides with which this is mended; 0: none
 };
 
-/// Whether neighbours are equally far along all axes (same_spacing, carriers/lattice.h).
-bool is_even(std::span<const double> spacing);
-
 /// What keeps the net of these options from turning exactly by quarter turns (in space: with the 24 rotations
 /// of the cube) on inputs of this shape, (H, W) or (X, Y, Z), and with this distance of neighbours along each
 /// axis (none: all the same); nothing: it does. An exact net has a square or

@@ -12,6 +12,7 @@
 #include <limits>
 
 #include "weyl/carriers/background.h"
+#include "weyl/carriers/lattice.h"
 #include "weyl/core/check.h"
 #include "weyl/models/steerable/layers.h"
 #include "weyl/ops/steerable/irrep_norms.h"
@@ -253,7 +254,7 @@ Symmetry Net::claims(std::span<const int64_t> pixels, std::span<const double> sp
   const bool cyclic =
       plane && options.coupling == OrderCoupling::cyclic;  // turns by 360/orders degrees alone
   Symmetry symmetry;
-  if (!cyclic && is_even(spacing)) {
+  if (!cyclic && is_isotropic(spacing)) {
     symmetry.approximate.push_back({Claim::Of::rotations, plane ? "SO(2)" : "SO(3)", nullptr});
   }
   const auto found = check_geometry(options, segmentation_, pixels, spacing);
