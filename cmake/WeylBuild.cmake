@@ -17,6 +17,7 @@ if(WEYL_SANITIZE)
   list(JOIN WEYL_SANITIZE "," sanitizers)
   target_compile_options(weyl_flags INTERFACE
     -fsanitize=${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+  target_compile_definitions(weyl_flags INTERFACE WEYL_SANITIZED)  # GCC and clang tell it in different ways
   target_link_options(weyl_flags INTERFACE -fsanitize=${sanitizers})
 endif()
 

@@ -87,7 +87,7 @@ TEST(ChildProcess, EndsAtItsLimits) {
     }
   };
   EXPECT_EQ(fault(spins, {.seconds = 1}), "x.h5: what reads it did not end within 1 s; it is corrupt");
-#if !defined(__SANITIZE_ADDRESS__)
+#ifndef WEYL_SANITIZED
   EXPECT_EQ(fault([](Sender&) { std::vector<char> much(200U << 20U); }),
             "x.h5: needs more memory than its size allows; it is corrupt");
 #endif
@@ -118,7 +118,7 @@ TEST(ChildProcess, OpensAndWritesNoFilesAndPrintsNothing) {
     std::fflush(open);
   });
   child.receive(std::as_writable_bytes(std::span(&opened, 1)));
-#if !defined(__SANITIZE_ADDRESS__)
+#ifndef WEYL_SANITIZED
   EXPECT_EQ(opened, 0);
 #endif
   EXPECT_EQ(message_of<DataError>([&] { child.receive(std::as_writable_bytes(std::span(&opened, 1))); }),

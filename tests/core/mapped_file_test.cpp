@@ -80,7 +80,7 @@ TEST(MappedFileDeathTest, ThatEndLeavesNothingUnfinished) {
   }
 }
 
-#if !defined(__SANITIZE_ADDRESS__)  // which takes more addresses than that
+#ifndef WEYL_SANITIZED  // which takes more addresses than that
 // Few addresses (ulimit -v) are a lack of memory (exit code 4), no fault of the file.
 TEST(MappedFileDeathTest, AFileThatFindsNoAddressesIsALackOfMemory) {
   const Temporary large("large");

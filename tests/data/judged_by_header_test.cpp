@@ -29,7 +29,7 @@ int64_t memory_of(F call) {
   forget_peak_memory();
   const int64_t before = peak_memory();
   call();
-#if defined(__SANITIZE_ADDRESS__)
+#ifdef WEYL_SANITIZED
   return 0 * before;
 #else
   return peak_memory() - before;
@@ -164,7 +164,7 @@ TEST(JudgedByHeader, MemoryThatIsNotThereIsMissedInOneLine) {
   std::ifstream("/proc/self/statm") >> pages;
   tight = before;
   tight.rlim_cur = std::stoull(pages) * 4096 + static_cast<rlim_t>(512 * kMega);
-#if !defined(__SANITIZE_ADDRESS__)
+#ifndef WEYL_SANITIZED
   ASSERT_EQ(::setrlimit(RLIMIT_AS, &tight), 0);
   const std::string message = message_of<MemoryError>([&] { require_memory(uint64_t{4} << 30, "x.npz"); });
   ASSERT_EQ(::setrlimit(RLIMIT_AS, &before), 0);

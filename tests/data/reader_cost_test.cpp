@@ -17,6 +17,7 @@
 #include "tests/data/folder.h"
 #include "tests/data/reader_files.h"
 #include "tests/peak_memory.h"
+#include "tests/sanitized.h"
 #include "weyl/config/toml.h"
 #include "weyl/core/check.h"
 #include "weyl/core/input_file.h"
@@ -60,11 +61,7 @@ void PrintTo(const Reader& reader, std::ostream* out) {
 }
 
 /// Of the sizes, what is read under sanitizers, where all takes long and memory is not judged.
-#if defined(__SANITIZE_ADDRESS__)
-constexpr int64_t share = 3;
-#else
-constexpr int64_t share = 1;
-#endif
+constexpr int64_t share = under_sanitizers(3, 1);
 
 /// Seconds of the processor, of this process and the children that it has waited for: HDF5 is read in one.
 double seconds_of_all() {
@@ -324,7 +321,7 @@ TEST_P(ReaderCost, MemoryGrowsNoFasterThanTheFile) {
   std::printf("| %s | %.2f | %.4f | %.1f | %.1f |\n", reader.name.c_str(),
               static_cast<double>(four.file) / 1e6, four.seconds * 1e6 / static_cast<double>(four.file),
               static_cast<double>(four.memory) / static_cast<double>(four.file), ratio);
-#if !defined(__SANITIZE_ADDRESS__)  // which keeps what is freed
+#ifndef WEYL_SANITIZED  // which keeps what is freed
   EXPECT_LT(four.memory, 64 * four.file + (1 << 25));
 #endif
 }

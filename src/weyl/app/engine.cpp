@@ -79,7 +79,7 @@ bool is_openmp(const void* code) {
 
 }  // namespace
 
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#ifndef WEYL_SANITIZED
 // In front of the system's, for all libraries: where OpenMP cannot start a thread (ulimit -u), it says so in lines of its own
 // and ends the process. It is ended here first, as it would have been, so that the one line is that of whoever was
 // registered for the end (exit_codes.h). Others are told of the failure and can handle it.

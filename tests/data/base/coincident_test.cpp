@@ -7,6 +7,8 @@
 #include <random>
 #include <vector>
 
+#include "tests/sanitized.h"
+
 namespace weyl {
 namespace coincident_test {
 
@@ -68,7 +70,7 @@ TEST(Coincident, OfFewOrOfNoFinitePoints) {
 // A flat sheet of 100,000 points took a minute: all had the same first coordinate. This one would take a quarter of an
 // hour, and CTest allows five minutes.
 TEST(Coincident, EndsForPointsThatShareCoordinates) {
-  constexpr int64_t n = 400'000;
+  constexpr int64_t n = under_sanitizers(40'000, 400'000);
   std::vector<double> sheet, chain;
   std::mt19937 random(2);
   std::uniform_real_distribution<double> anywhere(0, 1);

@@ -9,6 +9,7 @@
 
 #include "tests/data/folder.h"
 #include "tests/data/refusals.h"
+#include "tests/sanitized.h"
 #include "weyl/core/check.h"
 #include "weyl/core/input_file.h"
 #include "weyl/core/random.h"
@@ -93,11 +94,7 @@ TEST(PointClouds, PassWholeFilesOfModelNet) {
   EXPECT_EQ(read.labels, clouds.labels);
 }
 
-#if defined(__SANITIZE_ADDRESS__)
-constexpr size_t kRarely = 31;  // a fork with its shadow takes many milliseconds
-#else
-constexpr size_t kRarely = 1;
-#endif
+constexpr size_t kRarely = under_sanitizers(31, 1);  // a fork with its shadow takes many milliseconds
 
 /// Clouds that fit, or one clean line: whatever the bytes are, this process goes on.
 void expect_verdict(std::span<const std::byte> bytes, const std::string& what) {

@@ -45,7 +45,7 @@ TEST(FuzzServer, SeesWhatRunsTooLong) {
 }
 
 TEST(FuzzServer, SeesWhatTakesTooMuchMemory) {
-#if !defined(__SANITIZE_ADDRESS__)  // which ends the process itself
+#ifndef WEYL_SANITIZED  // which ends the process itself
   const Ended large = ended([] {
     try {
       const std::vector<char> bytes(1 << 29, 'x');
@@ -66,7 +66,7 @@ TEST(FuzzServer, SeesWhatTakesTooMuchMemory) {
 }
 
 TEST(FuzzServer, SeesSignalsInternalErrorsAndEscapeCodes) {
-#if !defined(__SANITIZE_ADDRESS__)  // which takes the signal
+#ifndef WEYL_SANITIZED  // which takes the signal
   EXPECT_EQ(ended([] { return raise(SIGSEGV); }).fault(false), "ended by signal 11");
 #endif
   EXPECT_EQ(ended([] { return says(1, "weyl: vector::_M_range_check\n"); }).fault(false),

@@ -270,6 +270,32 @@ TEST(Geomformer, CellsNeedACutoffAndNoCentroid) {
   EXPECT_THROW((*et)(Input(points)), ShapeError);
 }
 
+// Without attention a node sees nothing but its place, told from the centroid.
+TEST(Geomformer, ImagesAreNotPartOfTheCentroid) {
+  Options o = small_geomformer();
+  o.parts.inv_self = o.parts.inv_cross = o.parts.equ_self = o.parts.equ_cross = false;
+  for (const std::string& name : {"real", "other"}) {
+    Interface i = declared_schema().interface;
+    i.features = {{name, Level::node, Kind::scalar, 1}};
+    i.outputs = {{"forces", Level::node, Kind::vector, 1}};
+    const auto model = built(o, i);
+    Points points = points_at(random_positions(7), {4, 3});
+    points.scalars = at::tensor({1.0, 1.0, 1.0, 0.0, 1.0, 0.0, 1.0}, at::kDouble).unsqueeze(1);
+    const Tensor before = (*model)(Input(points)).at("forces");
+    points.positions = points.positions.clone();
+    points.positions[3] += 5;
+    points.positions[5] -= 2;
+    const Tensor change = ((*model)(Input(points)).at("forces") - before).abs().flatten(1).amax(1);
+    const Tensor of_real = at::index_select(change, 0, at::tensor({0, 1, 2, 4, 6}, at::kLong));
+    if (name == "real") {
+      EXPECT_EQ(of_real.max().item<double>(), 0);
+    } else {
+      EXPECT_GT(of_real.min().item<double>(), 1e-6);
+    }
+    EXPECT_GT(change[3].item<double>(), 1e-6);
+  }
+}
+
 TEST(Geomformer, IsTheOneSystemThatTakesCells) {
   platonic::Options platonic;
   platonic.group = "tetrahedron";

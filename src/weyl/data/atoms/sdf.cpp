@@ -170,9 +170,10 @@ void SdfReader::read_v2000(AtomsFrame& frame, Marks& marks) {
     const auto line = lines_.line();
     check(!line.starts_with("M  END") && !line.starts_with(kEnd), "the molecule ends after ", bond, " of ",
           bonds, " bonds");
-    add_bond(frame, integer(field(line, 0, 3), "an atom of a bond"),
-             integer(field(line, 3, 3), "an atom of a bond"),
-             integer(field(line, 6, 3), "the type of a bond"));
+    // One after the other, so that the first fault of a line is the one that is told, whatever the compiler.
+    const int64_t first = integer(field(line, 0, 3), "an atom of a bond");
+    const int64_t second = integer(field(line, 3, 3), "an atom of a bond");
+    add_bond(frame, first, second, integer(field(line, 6, 3), "the type of a bond"));
   }
   read_properties(marks);
 }

@@ -65,7 +65,7 @@ XtbLibrary::XtbLibrary() {
   setenv("OPENBLAS_NUM_THREADS", "1", 1);
   setenv("OMP_NUM_THREADS", "1", 1);
   int flags = RTLD_NOW | RTLD_LOCAL;
-#if !defined(__SANITIZE_ADDRESS__)
+#ifndef WEYL_SANITIZED
   flags |= RTLD_DEEPBIND;  // LibTorch exports a BLAS of its own; the sanitizer refuses the flag
 #endif
   // A name without a folder: the loader looks in the library's RUNPATH, which has no empty or relative entry

@@ -6,6 +6,7 @@
 #include <ATen/ops/sqrt.h>
 #include <ATen/ops/zeros.h>
 
+#include "weyl/carriers/layout.h"
 #include "weyl/models/geomformer/block.h"
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/edges/edge_sums.h"
@@ -30,6 +31,26 @@ Polar smoothed(const Tensor& r, double s) {
   }
   const Tensor length = at::sqrt((r * r).sum(1) + s * s);
   return {length - s, r / length.unsqueeze(1)};
+}
+
+/// Which nodes are atoms and no images of them, (N) float64; undefined: all are.
+Tensor real_nodes(const Points& points, const Interface& interface) {
+  for (const Columns& c : scalar_columns(interface, Level::node)) {
+    if (c.quantity->name == "real") {
+      return (points.scalars.select(1, c.begin) != 0).to(at::kDouble);
+    }
+  }
+  return {};
+}
+
+/// x (N, 3) minus the mean of the nodes of its graph that count (undefined: all), as `centred` does it.
+Tensor from_mean(const Tensor& x, const Tensor& counted, const Segments& graphs) {
+  if (!counted.defined()) {
+    return centred(x, graphs);
+  }
+  const Tensor wide = x.to(at::kDouble), weight = counted.unsqueeze(1);
+  const Tensor mean = segment_sum(wide * weight, graphs) / segment_sum(weight, graphs).clamp_min(1);
+  return (wide - spread(mean, graphs)).to(x.scalar_type());
 }
 
 }  // namespace
@@ -107,8 +128,9 @@ Tensor Embedding::embedded(const Points& points, const Neighbourhood& near) cons
   return inv;
 }
 
-Tensor Embedding::from_centroid(const Points& points, const Tensor& types) const {
-  const Polar away = smoothed(centred(points.positions, points.graphs), options_.smoothing);
+Tensor Embedding::from_centroid(const Points& points, const Interface& interface, const Tensor& types) const {
+  const Tensor apart = from_mean(points.positions, real_nodes(points, interface), points.graphs);
+  const Polar away = smoothed(apart, options_.smoothing);
   return away.direction.unsqueeze(2) * position_(away.length, types).unsqueeze(1);
 }
 
@@ -153,7 +175,7 @@ StreamAttention::Streams Embedding::operator()(const Points& points, const Inter
   Tensor equ;
   const auto add = [&](const Tensor& x) { equ = equ.defined() ? equ + x : x; };
   if (position_.map) {
-    add(from_centroid(points, types));
+    add(from_centroid(points, interface, types));
   }
   if (local_.map) {
     add(from_neighbours(near, types));
