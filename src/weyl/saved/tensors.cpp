@@ -6,12 +6,12 @@
 
 #include <algorithm>
 
+#include "weyl/carriers/node_feature.h"
 #include "weyl/carriers/quantity.h"
 #include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
 #include "weyl/core/version.h"
-#include "weyl/tasks/relaxation_errors.h"
 
 namespace weyl {
 namespace {
@@ -112,9 +112,9 @@ int64_t PredictionTensors::add_all(const std::shared_ptr<const Dataset>& data, c
       said[of_gradient] = predictor_.gradient(batch.input, gradient);
     }
     if (const auto* points = std::get_if<Points>(&batch.input)) {
-      const Tensor real = node_feature(*points, predictor_.interface(), of_atoms);
+      const Tensor real = real_nodes(*points, predictor_.interface());
       if (real.defined()) {
-        said[of_atoms] = (real.select(1, 0) > 0).to(at::kLong);
+        said[of_atoms] = real.to(at::kLong);
       }
     }
     return said;

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "weyl/carriers/node_feature.h"
 #include "weyl/core/check.h"
 #include "weyl/ops/edges/edges.h"
 #include "weyl/ops/segment.h"
@@ -42,21 +43,21 @@ const Quantity* tags_of(const Interface& interface) {
 }
 
 /// 1 for nodes that are no images, (N) float64.
-Tensor real_nodes(const Points& points, const Interface& interface) {
-  const Tensor real = node_feature(points, interface, "real");
-  return real.defined() ? (real.select(1, 0) > 0).to(at::kDouble)
+Tensor ones_of_real(const Points& points, const Interface& interface) {
+  const Tensor real = real_nodes(points, interface);
+  return real.defined() ? real.to(at::kDouble)
                         : at::ones({points.nodes()}, points.positions.options().dtype(at::kDouble));
 }
 
 /// By how much each node carries each tag above 0, (N, K - 1) float64: 0 for images.
 Tensor carriers(const Points& points, const Interface& interface) {
   const Tensor tags = node_feature(points, interface, "tag");
-  return (tags.slice(1, 1) > 0).to(at::kDouble) * real_nodes(points, interface).unsqueeze(1);
+  return (tags.slice(1, 1) > 0).to(at::kDouble) * ones_of_real(points, interface).unsqueeze(1);
 }
 
 /// How many real nodes of each type every graph has, and 1: (B, T + 1), float64.
 Tensor composition_of_real(const Points& points, const Interface& interface) {
-  const Tensor real = real_nodes(points, interface).unsqueeze(1);
+  const Tensor real = ones_of_real(points, interface).unsqueeze(1);
   const int64_t types = interface.types;
   const Tensor of_nodes = types > 0 ? at::one_hot(points.types, types).to(at::kDouble) * real : real;
   const Tensor counts = segment_sum(of_nodes, points.graphs);

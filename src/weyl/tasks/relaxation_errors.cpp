@@ -7,7 +7,7 @@
 
 #include <cmath>
 
-#include "weyl/carriers/layout.h"
+#include "weyl/carriers/node_feature.h"
 #include "weyl/core/check.h"
 #include "weyl/core/units.h"
 #include "weyl/nn/pooling.h"
@@ -52,15 +52,6 @@ const Points& relaxing_points(const Input& input) {
   const auto* points = std::get_if<Points>(&input);
   require(points != nullptr, "relaxation: the input must be points");
   return *points;
-}
-
-Tensor node_feature(const Points& points, const Interface& interface, std::string_view name) {
-  for (const Columns& c : scalar_columns(interface, Level::node)) {
-    if (c.quantity->name == name) {
-      return points.scalars.slice(1, c.begin, c.end);
-    }
-  }
-  return {};
 }
 
 RelaxationTarget relaxation_target(const Batch& batch, const Interface& interface) {

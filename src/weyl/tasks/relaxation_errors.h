@@ -14,9 +14,6 @@ constexpr const char* displacement_name = "displacement";
 /// The points of an input; ShapeError for another carrier.
 const Points& relaxing_points(const Input& input);
 
-/// A scalar feature of nodes by its name, (N, c); undefined: the data have none.
-Tensor node_feature(const Points& points, const Interface& interface, std::string_view name);
-
 /// The shortest image of differences (N, 3) of positions in cells (B, 3, 3), whose rows are lattice vectors, float64, by the
 /// rule of fairchem's metrics: with x = c_1 a_1 + c_2 a_2 + c_3 a_3, each c_k is brought into [0, 1), and 1 is
 /// taken off where it is above 0.5. All three axes repeat. In slanted cells this is not always the shortest.

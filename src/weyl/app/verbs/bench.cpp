@@ -357,9 +357,11 @@ int run(const BenchCommand& command, const Systems& systems) {
                                     dtype_of(command.machine.dtype), systems);
     warn_each(subject.recipe.warnings);
     if (const TrainOptions& train = subject.recipe.train; train.tf32 || train.precision == Precision::bf16) {
-      const bool bf16 = train.precision == Precision::bf16;
-      warn(text(path, ": ", train.tf32 ? "train.tf32" : "", train.tf32 && bf16 ? " and " : "",
-                bf16 ? "train.precision = \"bf16\"" : "", train.tf32 && bf16 ? " have" : " has",
+      const bool both = train.tf32 && train.precision == Precision::bf16;
+      warn(text(path, ": ",
+                both         ? "train.tf32 and train.precision = \"bf16\" have"
+                : train.tf32 ? "train.tf32 has"
+                             : "train.precision = \"bf16\" has",
                 " no effect on weyl bench, which times whole products of --dtype"));
     }
     if (command.engine) {

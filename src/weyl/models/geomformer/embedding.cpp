@@ -6,7 +6,7 @@
 #include <ATen/ops/sqrt.h>
 #include <ATen/ops/zeros.h>
 
-#include "weyl/carriers/layout.h"
+#include "weyl/carriers/node_feature.h"
 #include "weyl/models/geomformer/block.h"
 #include "weyl/nn/pooling.h"
 #include "weyl/ops/edges/edge_sums.h"
@@ -33,22 +33,12 @@ Polar smoothed(const Tensor& r, double s) {
   return {length - s, r / length.unsqueeze(1)};
 }
 
-/// Which nodes are atoms and no images of them, (N) float64; undefined: all are.
-Tensor real_nodes(const Points& points, const Interface& interface) {
-  for (const Columns& c : scalar_columns(interface, Level::node)) {
-    if (c.quantity->name == "real") {
-      return (points.scalars.select(1, c.begin) != 0).to(at::kDouble);
-    }
-  }
-  return {};
-}
-
-/// x (N, 3) minus the mean of the nodes of its graph that count (undefined: all), as `centred` does it.
+/// x (N, 3) minus the mean of the nodes of its graph that count ((N) bool; undefined: all), as `centred` does it.
 Tensor from_mean(const Tensor& x, const Tensor& counted, const Segments& graphs) {
   if (!counted.defined()) {
     return centred(x, graphs);
   }
-  const Tensor wide = x.to(at::kDouble), weight = counted.unsqueeze(1);
+  const Tensor wide = x.to(at::kDouble), weight = counted.to(at::kDouble).unsqueeze(1);
   const Tensor mean = segment_sum(wide * weight, graphs) / segment_sum(weight, graphs).clamp_min(1);
   return (wide - spread(mean, graphs)).to(x.scalar_type());
 }

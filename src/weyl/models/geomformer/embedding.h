@@ -9,8 +9,8 @@ namespace weyl::geomformer {
 
 /// The streams that a net starts with, from types, features and positions.
 ///   inv  embedding of the type, + a map of the scalar features (+ pair_embedding, + neighbour_embedding)
-///   equ  direction (x) g(length) W of the position from the centroid (input = centroid; where nodes have the
-///        scalar feature `real`, of those alone for which it is not 0: images are no atoms), the sum of the same
+///   equ  direction (x) g(length) W of the position from the centroid (input = centroid; of the real
+///        nodes alone, carriers/node_feature.h), the sum of the same
 ///        over the neighbours, weighted by the cut-off (local), the sum of the two (both), or zero; + the
 ///        same of each vector feature. Directions of positions are r / sqrt(r^2 + s^2), their lengths
 ///        sqrt(r^2 + s^2) - s (s: smoothing), so that nothing jumps where atoms coincide; those of features
