@@ -128,7 +128,6 @@ TEST(Pooling, OfEmptyAndOtherGraphs) {
   EXPECT_EQ(numbers(pool_nodes(x, graphs, Pooling::sum, 2)), (std::vector<double>{2, 0, 2.5}));
   EXPECT_EQ(numbers(pool_nodes(x, graphs, Pooling::mean, 2)), (std::vector<double>{2, 0, 5}));
   EXPECT_EQ(numbers(counts_of(graphs, x)), (std::vector<double>{2, 1, 1}));
-  EXPECT_EQ(numbers(centred(x, graphs)), (std::vector<double>{-1, 1, 0}));
   EXPECT_EQ(numbers(spread(at::tensor({7., 8., 9.}, at::kDouble), graphs)), (std::vector<double>{7, 7, 9}));
   EXPECT_EQ(pool_nodes(at::zeros({0, 4}), Segments::of_sizes({}), Pooling::mean, 2).sizes(),
             at::IntArrayRef({0, 4}));

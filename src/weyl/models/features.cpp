@@ -6,8 +6,10 @@
 
 #include <algorithm>
 
+#include "weyl/carriers/node_feature.h"
 #include "weyl/core/check.h"
 #include "weyl/nn/pooling.h"
+#include "weyl/ops/segment.h"
 
 namespace weyl {
 namespace {
@@ -88,6 +90,19 @@ InputValues input_values(const Points& points, const Interface& interface) {
     values.vectors = vectors.size() == 1 ? vectors[0] : at::cat(vectors, 1);
   }
   return values;
+}
+
+Tensor centred_positions(const Points& points, const Interface& interface) {
+  const Segments& graphs = points.graphs;
+  const Tensor real = real_nodes(points, interface), wide = points.positions.to(at::kDouble);
+  Tensor mean;
+  if (real.defined()) {
+    const Tensor counted = real.to(at::kDouble).unsqueeze(1);
+    mean = segment_sum(wide * counted, graphs) / segment_sum(counted, graphs).clamp_min(1);
+  } else {
+    mean = segment_mean(wide, graphs);
+  }
+  return (wide - spread(mean, graphs)).to(points.positions.scalar_type());
 }
 
 std::optional<NearestNodes> nearest_of(const Points& points, int64_t nearest, const char* table) {

@@ -33,6 +33,10 @@ struct InputValues {
 };
 InputValues input_values(const Points& points, const Interface& interface);
 
+/// Positions (N, D) minus the mean of those of their graph, of which images of atoms (real_nodes) are no part. Computed in
+/// float64 and rounded once: in float32 the mean of far positions would lose what tells them apart.
+Tensor centred_positions(const Points& points, const Interface& interface);
+
 // The option `nearest` of systems whose nodes attend to all of their graph: to themselves and so many of the nearest others alone.
 
 /// Whom the nodes attend to (ops/edges/nearest.h), found once a forward pass; nothing with nearest = 0. `table`: "model.gatr".

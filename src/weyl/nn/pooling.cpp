@@ -15,11 +15,6 @@ at::Tensor spread(const at::Tensor& rows, const Segments& segments) {
   return rows.index_select(0, segments.index);
 }
 
-at::Tensor centred(const at::Tensor& x, const Segments& segments) {
-  const at::Tensor wide = x.to(at::kDouble);
-  return (wide - spread(segment_mean(wide, segments), segments)).to(x.scalar_type());
-}
-
 at::Tensor sum_nodes(const at::Tensor& x, const Segments& graphs) {
   return segment_sum(x.to(at::kDouble), graphs);
 }

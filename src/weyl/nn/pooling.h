@@ -20,10 +20,6 @@ constexpr auto names_of(Pooling) {
 /// Rows of each segment repeated for its nodes: (B, ...) -> (N, ...).
 at::Tensor spread(const at::Tensor& rows, const Segments& segments);
 
-/// x (N, ...) minus the mean of its segment, computed in float64 and rounded once: in float32 the mean of far
-/// positions would lose what tells them apart.
-at::Tensor centred(const at::Tensor& x, const Segments& segments);
-
 /// Number of nodes of each segment, at least 1, in the dtype of `like`: (B).
 at::Tensor counts_of(const Segments& segments, const at::Tensor& like);
 

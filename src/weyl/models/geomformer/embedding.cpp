@@ -6,9 +6,7 @@
 #include <ATen/ops/sqrt.h>
 #include <ATen/ops/zeros.h>
 
-#include "weyl/carriers/node_feature.h"
 #include "weyl/models/geomformer/block.h"
-#include "weyl/nn/pooling.h"
 #include "weyl/ops/edges/edge_sums.h"
 #include "weyl/ops/segment.h"
 
@@ -31,16 +29,6 @@ Polar smoothed(const Tensor& r, double s) {
   }
   const Tensor length = at::sqrt((r * r).sum(1) + s * s);
   return {length - s, r / length.unsqueeze(1)};
-}
-
-/// x (N, 3) minus the mean of the nodes of its graph that count ((N) bool; undefined: all), as `centred` does it.
-Tensor from_mean(const Tensor& x, const Tensor& counted, const Segments& graphs) {
-  if (!counted.defined()) {
-    return centred(x, graphs);
-  }
-  const Tensor wide = x.to(at::kDouble), weight = counted.to(at::kDouble).unsqueeze(1);
-  const Tensor mean = segment_sum(wide * weight, graphs) / segment_sum(weight, graphs).clamp_min(1);
-  return (wide - spread(mean, graphs)).to(x.scalar_type());
 }
 
 }  // namespace
@@ -119,8 +107,7 @@ Tensor Embedding::embedded(const Points& points, const Neighbourhood& near) cons
 }
 
 Tensor Embedding::from_centroid(const Points& points, const Interface& interface, const Tensor& types) const {
-  const Tensor apart = from_mean(points.positions, real_nodes(points, interface), points.graphs);
-  const Polar away = smoothed(apart, options_.smoothing);
+  const Polar away = smoothed(centred_positions(points, interface), options_.smoothing);
   return away.direction.unsqueeze(2) * position_(away.length, types).unsqueeze(1);
 }
 

@@ -134,7 +134,7 @@ Named Platonic::forward(const Points& points) {
   if (!scalars.defined() && !vectors.defined()) {
     scalars = at::ones({points.nodes(), 1}, points.positions.options());
   }
-  const FrameInput input{options.centre ? centred(points.positions, points.graphs) : points.positions,
+  const FrameInput input{options.centre ? centred_positions(points, interface) : points.positions,
                          points.graphs, interface.typical_nodes,
                          nearest_of(points, options.nearest, "model.platonic")};
   if (options.position_vector == PositionVector::on) {

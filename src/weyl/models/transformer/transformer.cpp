@@ -174,7 +174,7 @@ Named Transformer::forward(const Points& points) {
   const std::string must = must_without_objects(options);
   require(must.empty() || points.objects.rows() == n, must, " for an input without objects");
   const auto [scalars, vectors] = input_values(points, interface);
-  Tensor coordinates = options.centre ? centred(points.positions, points.graphs) : points.positions;
+  Tensor coordinates = options.centre ? centred_positions(points, interface) : points.positions;
   if (vectors.defined()) {
     coordinates = at::cat({coordinates, vectors.reshape({n, vectors.size(1) * d})}, 1);
   }
