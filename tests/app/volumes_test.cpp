@@ -96,5 +96,112 @@ TEST(Volumes, AnIgnoredLabelIsNeitherLearnedNorPredicted) {
   EXPECT_EQ(weyl_program("data inspect partly --json", place()).code, 0);
 }
 
+/// A mask of 6 x 5 x 4 voxels of 1 x 2 x 3 mm: `label` in a box from `begin` to `end`, 0 around it.
+void write_box(const std::string& path, uint8_t label, std::array<int64_t, 3> begin,
+               std::array<int64_t, 3> end, double first = 0) {
+  NiftiHeader header{.type = ElementType::u8, .shape = {6, 5, 4}};
+  header.geometry.sform_code = 1;
+  header.geometry.srow = {1, 0, 0, first, 0, 2, 0, 0, 0, 0, 3, 0};
+  header.geometry.pixdim = {1, 1, 2, 3, 1, 1, 1, 1};
+  std::vector<uint8_t> values(6 * 5 * 4);
+  for (int64_t z = begin[2]; z < end[2]; ++z) {
+    for (int64_t y = begin[1]; y < end[1]; ++y) {
+      for (int64_t x = begin[0]; x < end[0]; ++x) {
+        values[static_cast<size_t>(x + 6 * (y + 5 * z))] = label;
+      }
+    }
+  }
+  write_nifti(path, header, std::as_bytes(std::span(values)));
+}
+
+double metric_of(const Json& said, const std::string& name) {
+  const Json* found = said.find("metrics")->find(name);
+  return found != nullptr ? found->find("value")->number_or(-1) : -1;
+}
+
+TEST(Volumes, MasksOfAnyProgramAreMeasuredOnTheirOwnGrid) {
+  const std::string folder = scratch("mask-folders");
+  fs::create_directories(folder + "/truth");
+  fs::create_directories(folder + "/found");
+  // One voxel thicker along x: 8 of 8 and 12 voxels, HD95 one mm.
+  write_box(folder + "/truth/a.nii.gz", 4, {1, 1, 1}, {3, 3, 3});
+  write_box(folder + "/found/a.nii.gz", 4, {1, 1, 1}, {4, 3, 3});
+  write_box(folder + "/found/a_probabilities.nii.gz", 1, {0, 0, 0}, {6, 5, 4});
+  // Nothing found, so that no distance is defined.
+  write_box(folder + "/truth/b.nii", 4, {0, 0, 0}, {1, 1, 1});
+  write_box(folder + "/found/b.nii", 0, {0, 0, 0}, {1, 1, 1});
+  write_box(folder + "/truth/c.nii", 4, {0, 0, 0}, {1, 1, 1});
+  const Outcome out = weyl_program("eval found --data truth --json --out cases", folder);
+  ASSERT_EQ(out.code, 0) << out.err;
+  has(out.err, "truth: 1 of 3 true masks have no prediction and are left out: c");
+  const Json said = Json::parse(out.out, "stdout");
+  EXPECT_EQ(said.find("samples")->number_or(0), 2);
+  EXPECT_DOUBLE_EQ(metric_of(said, "dice_4"), (16. / 20 + 0) / 2);
+  EXPECT_DOUBLE_EQ(metric_of(said, "dice_pooled_4"), 16. / 21);
+  EXPECT_DOUBLE_EQ(metric_of(said, "hd95_4"), 1);
+  EXPECT_EQ(metric_of(said, "hd95_infinite"), 1);
+  EXPECT_DOUBLE_EQ(metric_of(said, "volume_error"), (4 * 6e-3 + 6e-3) / 2);  // ml
+  EXPECT_EQ(said.find("metrics")->find("cross_entropy"), nullptr);
+  const std::string cases = contents(folder + "/cases/cases.csv");
+  has(cases, "\na,");
+  has(cases, "\nb,");
+  has_not(cases, "a_probabilities");
+  // One file against one, whatever they are called; a name for the class.
+  const Outcome one = weyl_program(
+      "eval found/a.nii.gz --data truth/a.nii.gz 'task.segmentation.names=[\"rest\", \"liver\"]' --json",
+      folder);
+  ASSERT_EQ(one.code, 0) << one.err;
+  EXPECT_DOUBLE_EQ(metric_of(Json::parse(one.out, "stdout"), "dice_liver"), 0.8);
+}
+
+TEST(Volumes, MasksThatCannotBeComparedAreRefused) {
+  const std::string folder = scratch("mask-refusals");
+  for (const char* made : {"/truth", "/found", "/other", "/moved", "/empty"}) {
+    fs::create_directories(folder + made);
+  }
+  write_box(folder + "/truth/a.nii", 1, {1, 1, 1}, {3, 3, 3});
+  write_box(folder + "/found/a.nii", 1, {1, 1, 1}, {3, 3, 3});
+  write_box(folder + "/other/b.nii", 1, {1, 1, 1}, {3, 3, 3});
+  write_box(folder + "/moved/a.nii", 1, {1, 1, 1}, {3, 3, 3}, 0.5);
+  write_box(folder + "/empty/a.nii", 0, {1, 1, 1}, {3, 3, 3});
+  struct Refused {
+    std::string arguments, says;
+    int code;
+  };
+  for (const Refused& r : std::vector<Refused>{
+           {"found", "a mask is measured against the true one: add --data TRUTH", 2},
+           {"found --data nowhere", "must be a mask, a folder of masks or a set of volumes with masks", 3},
+           {"other --data truth", "case 'b' must have a true mask in truth", 3},
+           {"moved --data truth", "by its affine it stands 0.5 voxels from the true mask truth/a.nii", 3},
+           {"empty --data empty", "no mask, true or predicted, has another class than the background", 3},
+           {"found --data truth --split test", "--data TRUTH goes alone with it", 2},
+           {"found --data truth task.segmentation.window.size=[4]", "of masks must be how they are measured",
+            2},
+           {"found --data truth 'task.segmentation.names=[\"one\"]'", "task.segmentation.names: must be 2",
+            2}}) {
+    const Outcome outcome = weyl_program("eval " + r.arguments, folder);
+    EXPECT_EQ(outcome.code, r.code) << r.arguments << "\n" << outcome.err;
+    has(outcome.err, r.says);
+    EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+  }
+}
+
+/// Where nothing is resampled, masks that were written have the scores that the model has.
+TEST(Volumes, WrittenMasksHaveTheScoresOfTheirModel) {
+  ASSERT_EQ(weyl_program("train" + std::string(one_step) + "--out scored", place()).code, 0);
+  ASSERT_EQ(weyl_program("predict scored set/imagesTr --out scored-masks", place()).code, 0);
+  const Outcome masks = weyl_program("eval scored-masks --data set --json", place());
+  ASSERT_EQ(masks.code, 0) << masks.err;
+  const Outcome model = weyl_program("eval scored --data set --json", place());
+  ASSERT_EQ(model.code, 0) << model.err;
+  const Json of_masks = Json::parse(masks.out, "stdout"), of_model = Json::parse(model.out, "stdout");
+  EXPECT_EQ(of_masks.find("samples")->number_or(0), 5);
+  for (const std::string name : {"dice", "iou", "dice_pooled", "surface_dice", "volume_error", "accuracy"}) {
+    EXPECT_GE(metric_of(of_model, name), 0) << name;
+    EXPECT_DOUBLE_EQ(metric_of(of_masks, name), metric_of(of_model, name)) << name;
+  }
+}
+
 }  // namespace volumes_test
 }  // namespace weyl

@@ -219,14 +219,20 @@ class Overlaps : public Meter {
   void add(const Batch& batch, const Named& predictions) override {
     const auto found = predictions.find(kClassProbabilities);
     const auto mask = predictions.find(kMaskLabel);
-    require(found != predictions.end() && mask != predictions.end(),
-            "segmentation: there is no prediction 'probabilities' or 'mask'");
-    const Tensor p = found->second.detach();
-    const Tensor truth = target_of(batch, kMaskLabel, p, kSegmentation, false, unlabelled),
-                 known = truth.ge(0), of_truth = p.gather(1, truth.clamp_min(0).unsqueeze(1)).squeeze(1);
+    require(mask != predictions.end(), "segmentation: there is no prediction 'mask'");
+    std::vector<int64_t> sizes = mask->second.sizes().vec();
+    sizes[1] = classes();
+    const Tensor truth = target_of(batch, kMaskLabel, mask->second.expand(sizes), kSegmentation, false,
+                                   unlabelled),
+                 known = truth.ge(0);
     // What is said of cells without a label is of no class either.
     const Tensor said = mask->second.select(1, 0).masked_fill(known.logical_not(), unlabelled);
-    surprise_ -= of_truth.clamp_min(kLeastProbability).log().mul(known).sum(at::kDouble).item<double>();
+    if (found != predictions.end()) {
+      const Tensor of_truth = found->second.detach().gather(1, truth.clamp_min(0).unsqueeze(1)).squeeze(1);
+      surprise_ -= of_truth.clamp_min(kLeastProbability).log().mul(known).sum(at::kDouble).item<double>();
+    } else {
+      ++without_probabilities_;
+    }
     const Segments* graphs = graphs_in(batch.input);
     for (int64_t b = 0; b < batch.count(); ++b) {
       const auto of_sample = [&](const Tensor& x) {
@@ -263,6 +269,7 @@ class Overlaps : public Meter {
     counts_ = counts_ + more.counts_;
     surprise_ += more.surprise_;
     samples_ += more.samples_;
+    without_probabilities_ += more.without_probabilities_;
     for (size_t i = 0; i < parts_.size(); ++i) {
       Part& part = parts_[i];
       const Part& of_more = more.parts_[i];
@@ -277,7 +284,7 @@ class Overlaps : public Meter {
   }
 
   void tell(Message& message) override {
-    message(counts_, surprise_, samples_);
+    message(counts_, surprise_, samples_, without_probabilities_);
     for (Part& part : parts_) {
       message(part.samples, part.dice, part.iou, part.infinite, part.hd95, part.surface_dice,
               part.volume_error);
@@ -318,7 +325,9 @@ class Overlaps : public Meter {
     }
     const auto pixels = static_cast<double>(counts_.sum().item<int64_t>());
     metrics["accuracy"] = {static_cast<double>(counts_.trace().item<int64_t>()) / pixels, ""};
-    metrics["cross_entropy"] = {surprise_ / pixels, ""};
+    if (without_probabilities_ == 0) {
+      metrics["cross_entropy"] = {surprise_ / pixels, ""};
+    }
     return metrics;
   }
 
@@ -445,7 +454,8 @@ class Overlaps : public Meter {
   Tensor counts_;
   std::vector<Part> parts_;
   double surprise_ = 0;
-  int64_t samples_ = 0;
+  int64_t samples_ = 0,
+          without_probabilities_ = 0;  // batches of the latter, whose masks are all that is known
 };
 
 void check_regions(const std::vector<Region>& regions, const std::vector<std::string>& names, bool grids) {

@@ -123,20 +123,21 @@ void take_task_keys(std::vector<std::string>& from, std::vector<std::string>& to
 
 Verb add_eval(CLI::App& root) {
   const auto draft = begin<EvalCommand>(
-      root, "eval", "measure a model on data with labels, or a trajectory against the true one",
+      root, "eval", "measure a model on data with labels, or a trajectory or masks against the true ones",
       examples({"eval runs/platonic-1", "eval model.safetensors --data data/nbody --split valid --json",
                 "eval runs/phantoms --split valid --out cases", "eval runs/boxes --rollout 24",
                 "eval runs/water --data other.xyz data.molecules.energy=REF_energy",
                 "eval runs/solids task.classification.test_time_rotations.count=12",
                 "eval runs/solids --rotate so3", "eval runs/solids --moved",
-                "eval estimate.tum --data truth.tum"}));
+                "eval estimate.tum --data truth.tum",
+                "eval masks --data data/phantoms task.segmentation.tolerance=2"}));
   auto& [app, c] = draft;
   add_model(app, c->model);
   add_overrides(
       app, c->overrides,
       "with --data: keys of the data set: data.molecules.energy=REF_energy ...; how the task predicts: "
       "task.segmentation.test_time_mirrors=true ...");
-  add_data(app, c->data, "data folder or file, default that of the model's config");
+  add_data(app, c->data, "data folder or file, default that of the model's config; of results the truth");
   add_choice(app, "--split", c->split, {"train", "valid", "test"},
              "which split, default test; with --data only of a folder that has splits");
   add_out(

@@ -1,7 +1,5 @@
-#include <chrono>
 #include <cmath>
 #include <exception>
-#include <filesystem>
 #include <iostream>
 
 #include "weyl/app/terminal/exit_codes.h"
@@ -10,6 +8,7 @@
 #include "weyl/app/terminal/progress.h"
 #include "weyl/app/verbs/as_is.h"
 #include "weyl/app/verbs/cases.h"
+#include "weyl/app/verbs/eval_results.h"
 #include "weyl/app/verbs/machine.h"
 #include "weyl/app/verbs/ranks.h"
 #include "weyl/app/verbs/verbs.h"
@@ -17,7 +16,6 @@
 #include "weyl/core/output_files.h"
 #include "weyl/core/own_folder.h"
 #include "weyl/data/clouds/modelnet.h"
-#include "weyl/data/poses/trajectory_errors.h"
 #include "weyl/predict/subject.h"
 #include "weyl/saved/evaluate.h"
 #include "weyl/study/audit/placements.h"
@@ -59,58 +57,6 @@ void warn_of_training_samples(const EvalCommand& command, const Dataset& data) {
               " samples ", found.count == 1 ? "is" : "are", " of the training split of ", command.model,
               ", which it has learned from: of these, errors say nothing of new data"));
   }
-}
-
-Metrics trajectory_metrics(const TrajectoryErrors& errors) {
-  Metrics metrics;
-  const auto add = [&](const std::string& name, const std::optional<PoseErrors>& e) {
-    if (e) {
-      metrics[name] = {e->translation, "m"};
-      metrics[name + "_angle"] = {e->angle, "degrees"};
-    }
-  };
-  add("ape", errors.ape);
-  add("ape_se3", errors.ape_se3);
-  add("rpe", errors.rpe);
-  if (errors.ape_sim3) {
-    metrics["ape_sim3"] = {errors.ape_sim3->translation, "m"};
-    metrics["sim3_scale"] = {errors.scale, ""};
-  }
-  return metrics;
-}
-
-/// A trajectory in place of a model: the estimate is measured against the truth (data/poses/trajectory_errors.h).
-int run_on_trajectory(const EvalCommand& command) {
-  const auto start = std::chrono::steady_clock::now();
-  require<ConfigError>(!command.data.empty(), command.model,
-                       ": a trajectory is measured against the true one: add --data TRUTH");
-  require<ConfigError>(command.overrides.empty() && command.task_overrides.empty() && command.split.empty() &&
-                           command.out.empty() && command.rollout == 0 && !command.moved &&
-                           command.rotate.empty() && !command.as_is && command.ranks < 2,
-                       command.model,
-                       ": two trajectories are compared as they are: --data TRUTH goes alone with it");
-  require_one_process(command.model);
-  require<ConfigError>(is_pose_file(command.data), command.data,
-                       ": must be a trajectory (.txt, .csv, .tum, .kitti), as ", command.model, " is");
-  const PoseTrajectory truth = read_poses(command.data, {}, RepeatedTimes::keep),
-                       estimate = read_poses(command.model, {}, RepeatedTimes::keep);
-  const TrajectoryErrors errors = trajectory_errors(truth, estimate, command.data, command.model);
-  say(text(errors.pairs, " of ", estimate.size(), " poses are compared with one of ", truth.size()));
-  if (!errors.ape_se3) {
-    warn(text(command.model,
-              ": the compared places are on one line, which says no rotation: nothing is aligned"));
-  }
-  Evaluation evaluation;
-  evaluation.samples = errors.pairs;
-  evaluation.metrics = trajectory_metrics(errors);
-  evaluation.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (command.output.json) {
-    std::cout << to_json(evaluation).set("baselines", Json::object()).dump() << "\n";
-  } else {
-    std::cout << errors.pairs << (errors.pairs == 1 ? " pose\n" : " poses\n")
-              << metrics_lines(evaluation.metrics, {});
-  }
-  return exit_done;
 }
 
 /// The axis that points upwards in the samples of a set; z where the set says none.
@@ -245,8 +191,8 @@ int measure(const EvalCommand& command, const Systems& systems, const std::share
 }  // namespace
 
 int run(const EvalCommand& command, const Systems& systems) {
-  if (is_pose_file(command.model) && std::filesystem::is_regular_file(command.model)) {
-    return run_on_trajectory(command);
+  if (is_result(command.model)) {
+    return measure_result(command);
   }
   RankProcesses processes(command.ranks, command.machine);
   return processes.run([&] { return measure(command, systems, processes.ranks()); });

@@ -529,37 +529,6 @@ void take_out_faulty(const std::string& folder, VolumeIndex& index, std::vector<
   require<DataError>(!index.training.empty() || !index.test.empty(), folder, ": no case can be read");
 }
 
-/// The dataset.json in the folder of the files or in the one above it (imagesTr/..) that names one of them: what
-/// their channels are called. Nothing where there is none, or none that can be read.
-std::optional<VolumeIndex> index_around(const std::vector<std::string>& files) {
-  std::error_code error;
-  const auto place = [&](const std::string& path) { return fs::weakly_canonical(path, error).string(); };
-  std::set<std::string> wanted;
-  for (const auto& file : files) {
-    wanted.insert(place(file));
-  }
-  const fs::path own = fs::absolute(files.front(), error).lexically_normal().parent_path();
-  for (const fs::path& folder : {own, own.parent_path()}) {
-    if (!fs::is_regular_file(folder / "dataset.json")) {
-      continue;
-    }
-    std::optional<VolumeIndex> index;
-    try {
-      index = read_volume_index(folder.string());
-    } catch (const DataError&) {
-      continue;
-    }
-    for (const auto* cases : {&index->training, &index->test}) {
-      for (const VolumeCase& c : *cases) {
-        if (std::ranges::any_of(c.channels, [&](const auto& file) { return wanted.contains(place(file)); })) {
-          return index;
-        }
-      }
-    }
-  }
-  return {};
-}
-
 /// Fills in what the index says, and refuses options that contradict it.
 void complete(DecathlonDataOptions& o, VolumeIndex& index) {
   const std::string json = (fs::path(o.path) / "dataset.json").string(),

@@ -517,4 +517,34 @@ std::string decathlon_json(const VolumeIndex& index) {
   return json.dump() + "\n";
 }
 
+std::optional<VolumeIndex> index_around(const std::vector<std::string>& files) {
+  std::error_code error;
+  const auto place = [&](const std::string& path) { return fs::weakly_canonical(path, error).string(); };
+  std::set<std::string> wanted;
+  for (const auto& file : files) {
+    wanted.insert(place(file));
+  }
+  const fs::path own = fs::absolute(files.front(), error).lexically_normal().parent_path();
+  for (const fs::path& folder : {own, own.parent_path()}) {
+    if (!fs::is_regular_file(folder / "dataset.json")) {
+      continue;
+    }
+    std::optional<VolumeIndex> index;
+    try {
+      index = read_volume_index(folder.string());
+    } catch (const DataError&) {
+      continue;
+    }
+    for (const auto* cases : {&index->training, &index->test}) {
+      for (const VolumeCase& c : *cases) {
+        const auto asked = [&](const std::string& file) { return wanted.contains(place(file)); };
+        if (std::ranges::any_of(c.channels, asked) || (!c.mask.empty() && asked(c.mask))) {
+          return index;
+        }
+      }
+    }
+  }
+  return {};
+}
+
 }  // namespace weyl

@@ -58,6 +58,10 @@ bool is_volume_set(const std::string& folder);
 /// naming `where`: see read_volume_index.
 VolumeIndex parse_volume_index(std::string_view text, const std::string& folder, std::string_view where);
 
+/// The dataset.json in the folder of the files or in the one above it (imagesTr/.., labelsTr/..) that names one of them, an image
+/// or a mask: what their channels and classes are called. Nothing where there is none, or none that can be read.
+std::optional<VolumeIndex> index_around(const std::vector<std::string>& files);
+
 /// The text of the Decathlon's, for cases of one image file each whose paths are relative to its folder.
 std::string decathlon_json(const VolumeIndex& index);
 
