@@ -13,7 +13,6 @@
 #include <functional>
 #include <iterator>
 #include <optional>
-#include <set>
 #include <span>
 
 #include "weyl/carriers/unlabelled.h"
