@@ -28,10 +28,8 @@
 namespace weyl {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
 /// ConfigError unless the truth is given, and nothing that is said of models.
@@ -73,7 +71,7 @@ Metrics trajectory_metrics(const TrajectoryErrors& errors) {
 }
 
 int measure_trajectory(const EvalCommand& command) {
-  const auto start = Clock::now();
+  const auto start = std::chrono::steady_clock::now();
   require_plain(command, "a trajectory");
   require<ConfigError>(command.task_overrides.empty() && command.out.empty(), command.model,
                        ": a trajectory is compared as it is: --data TRUTH goes alone with it");
@@ -119,7 +117,7 @@ SegmentationOptions measured_as(const MaskPairs& pairs, const std::vector<std::s
 }
 
 int measure_masks(const EvalCommand& command) {
-  const auto start = Clock::now();
+  const auto start = std::chrono::steady_clock::now();
   require_plain(command, "a mask");
   const MaskPairs pairs = pair_masks(command.model, command.data);
   const auto classes = std::ssize(pairs.numbers);
@@ -175,18 +173,18 @@ int measure_masks(const EvalCommand& command) {
   return exit_done;
 }
 
-bool is_trajectory(const std::string& path) {
+bool is_trajectory_file(const std::string& path) {
   return is_pose_file(path) && std::filesystem::is_regular_file(path);
 }
 
 }  // namespace
 
 bool is_result(const std::string& path) {
-  return is_trajectory(path) || (are_masks(path) && !is_run_folder(path));
+  return is_trajectory_file(path) || (are_masks(path) && !is_run_folder(path));
 }
 
 int measure_result(const EvalCommand& command) {
-  return is_trajectory(command.model) ? measure_trajectory(command) : measure_masks(command);
+  return is_trajectory_file(command.model) ? measure_trajectory(command) : measure_masks(command);
 }
 
 }  // namespace weyl
