@@ -108,7 +108,7 @@ class Writer {
       std::string stem = case_name(data_, sample);
       stem = stem.empty() ? text("sample_", sample) : stem;
       while (!taken.insert(stem).second ||
-             (probabilities_ && !points_ && !taken.insert(stem + "_probabilities").second)) {
+             (probabilities_ && !points_ && !taken.insert(text(stem, probabilities_ending)).second)) {
         stem += text("_", sample);
       }
       stems_.push_back(folder_ + "/" + stem);
@@ -118,7 +118,7 @@ class Writer {
       }
       overwrite_.at(prediction_path(source, stems_.back()));
       if (probabilities_) {
-        overwrite_.at(prediction_path(source, stems_.back() + "_probabilities"));
+        overwrite_.at(prediction_path(source, text(stems_.back(), probabilities_ending)));
       }
     }
   }
@@ -128,7 +128,7 @@ class Writer {
     const CellPredictions there = data_.as_in_file(sample, {classes.cpu(), probabilities.cpu()});
     write(source, stem, there.classes, probabilities.size(0));
     if (probabilities_) {
-      write(source, stem + "_probabilities", there.probabilities, 0);
+      write(source, text(stem, probabilities_ending), there.probabilities, 0);
     }
   }
 

@@ -316,6 +316,13 @@ Recipe with_data_keys(const Subject& subject, const std::vector<std::string>& ov
   return recipe;
 }
 
+std::string key_of_task(const std::string& item, const std::string& task) {
+  const std::string table = text("task.", task, ".");
+  return item.starts_with(table)
+             ? item.substr(table.size(), item.find_first_of(".=", table.size()) - table.size())
+             : "";
+}
+
 std::vector<std::string> take_prediction_keys(Subject& subject, const std::vector<std::string>& overrides,
                                               Measures measures) {
   if (overrides.empty()) {
@@ -325,19 +332,16 @@ std::vector<std::string> take_prediction_keys(Subject& subject, const std::vecto
                        "': needs a trained model with a task");
   constexpr std::array<std::string_view, 4> predicting{"test_time_rotations", "test_time_mirrors", "window",
                                                        "largest_component"};
-  constexpr std::array<std::string_view, 3> measuring{"tolerance", "hd95", "regions"};
   std::vector<std::string> keys(predicting.begin(), predicting.end());
-  keys.insert(keys.end(), measuring.begin(), measuring.end());
+  keys.insert(keys.end(), measuring_keys.begin(), measuring_keys.end());
   std::vector<std::string> without_effect;
   const std::string table = text("task.", subject.task->name(), ".");
   for (const std::string& item : overrides) {
-    const bool of_task = item.starts_with(table);
-    const std::string key =
-        of_task ? item.substr(table.size(), item.find_first_of(".=", table.size()) - table.size()) : "";
-    require<ConfigError>(of_task && std::ranges::count(keys, key) > 0, "override '", item,
+    const std::string key = key_of_task(item, subject.task->name());
+    require<ConfigError>(std::ranges::count(keys, key) > 0, "override '", item,
                          "': of a trained model must be how its task predicts: ", table, "KEY, one of ",
                          joined(keys));
-    if (measures == Measures::no && std::ranges::count(measuring, key) > 0) {
+    if (measures == Measures::no && std::ranges::count(measuring_keys, key) > 0) {
       without_effect.push_back(
           text(item, ": has no effect on predictions; it says how `weyl eval` measures them"));
     }

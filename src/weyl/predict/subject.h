@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "weyl/saved/predictor.h"
@@ -70,6 +72,12 @@ Recipe with_data_keys(const Subject& subject, const std::vector<std::string>& ov
 
 /// Whether a verb measures what a model predicts, as eval does and predict does not.
 enum class Measures { yes, no };
+
+/// Keys of a segmentation that say how predictions are measured, and change none.
+constexpr std::array<std::string_view, 3> measuring_keys{"tolerance", "hd95", "regions"};
+
+/// The key of "task.NAME.KEY=value" or of "task.NAME.KEY.MORE=value" where NAME is this task, else nothing.
+std::string key_of_task(const std::string& item, const std::string& task);
 
 /// Gives the subject other options of how its task predicts and measures, "task.segmentation.test_time_mirrors=true": of any task
 /// test_time_rotations, of segmentations also test_time_mirrors, window, largest_component, tolerance, hd95 and regions. ConfigError:

@@ -22,6 +22,7 @@
 #include "weyl/core/quote.h"
 #include "weyl/data/poses/trajectory_errors.h"
 #include "weyl/data/volumes/mask_pairs.h"
+#include "weyl/predict/subject.h"
 #include "weyl/tasks/segmentation.h"
 #include "weyl/train/run/run_folder.h"
 
@@ -32,11 +33,12 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// ConfigError unless the truth is given, and nothing that is said of models.
-void require_plain(const EvalCommand& c, const char* result) {
+/// ConfigError unless the truth is given, and nothing that is said of models. `alone`: nothing else is said either that this
+/// kind of result does not take.
+void require_plain(const EvalCommand& c, const char* result, bool alone) {
   require<ConfigError>(!c.data.empty(), c.model, ": ", result,
                        " is measured against the true one: add --data TRUTH");
-  require<ConfigError>(c.overrides.empty() && c.split.empty() && c.rollout == 0 && !c.moved &&
+  require<ConfigError>(alone && c.overrides.empty() && c.split.empty() && c.rollout == 0 && !c.moved &&
                            c.rotate.empty() && !c.as_is && c.ranks < 2,
                        c.model, ": ", result, " is compared as it is: --data TRUTH goes alone with it");
   require_one_process(c.model);
@@ -72,9 +74,7 @@ Metrics trajectory_metrics(const TrajectoryErrors& errors) {
 
 int measure_trajectory(const EvalCommand& command) {
   const auto start = std::chrono::steady_clock::now();
-  require_plain(command, "a trajectory");
-  require<ConfigError>(command.task_overrides.empty() && command.out.empty(), command.model,
-                       ": a trajectory is compared as it is: --data TRUTH goes alone with it");
+  require_plain(command, "a trajectory", command.task_overrides.empty() && command.out.empty());
   require<ConfigError>(is_pose_file(command.data), command.data,
                        ": must be a trajectory (.txt, .csv, .tum, .kitti), as ", command.model, " is");
   const PoseTrajectory truth = read_poses(command.data, {}, RepeatedTimes::keep),
@@ -101,14 +101,12 @@ SegmentationOptions measured_as(const MaskPairs& pairs, const std::vector<std::s
     options.regions.push_back({region.name, region.classes});
   }
   const std::string table = text("task.", SegmentationOptions::name_in_config, ".");
-  const std::vector<std::string> keys{"tolerance", "hd95", "names", "regions"};
+  std::vector<std::string> keys(measuring_keys.begin(), measuring_keys.end());
+  keys.emplace_back("names");
   for (const std::string& item : overrides) {
-    const std::string key =
-        item.starts_with(table)
-            ? item.substr(table.size(), item.find_first_of(".=", table.size()) - table.size())
-            : "";
-    require<ConfigError>(std::ranges::count(keys, key) > 0, "override '", item,
-                         "': of masks must be how they are measured: ", table, "KEY, one of ", joined(keys));
+    require<ConfigError>(std::ranges::count(keys, key_of_task(item, SegmentationOptions::name_in_config)) > 0,
+                         "override '", item, "': of masks must be how they are measured: ", table,
+                         "KEY, one of ", joined(keys));
   }
   TaskOptions task{options};
   const auto visit = [&](Fields& f) { f("task", task, "how masks are measured"); };
@@ -118,7 +116,7 @@ SegmentationOptions measured_as(const MaskPairs& pairs, const std::vector<std::s
 
 int measure_masks(const EvalCommand& command) {
   const auto start = std::chrono::steady_clock::now();
-  require_plain(command, "a mask");
+  require_plain(command, "a mask", true);
   const MaskPairs pairs = pair_masks(command.model, command.data);
   const auto classes = std::ssize(pairs.numbers);
   require<DataError>(classes > 1, command.model,

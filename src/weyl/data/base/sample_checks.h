@@ -3,6 +3,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "weyl/carriers/dataset.h"
@@ -63,5 +64,8 @@ class SampleChecks {
   std::map<int64_t, Some> flat_;  // volumes, by their channel of one value
   std::map<std::string, Some> doubts_;
 };
+
+/// What follows the name of a case in the file of its probabilities, which may stand beside its mask.
+constexpr std::string_view probabilities_ending = "_probabilities";
 
 }  // namespace weyl

@@ -95,21 +95,6 @@ PreparedFile Reading::kept(const VolumeCase& files) const {
   return prepared_volume(o.prepared, files, how);
 }
 
-/// A file that goes with the first of a case must be on its grid.
-void require_same_grid(const NiftiHeader& first, const std::string& where, const NiftiHeader& other,
-                       const std::string& of, const char* what, bool check_geometry) {
-  require<DataError>(
-      other.volumes() == 1 && std::equal(other.shape.begin(), other.shape.begin() + 3, first.shape.begin()),
-      of, ": the ", what, " must have the sizes of its image ", where, ", ",
-      shape_text(std::span(first.shape).first(3)), ", got ", shape_text(other.shape));
-  constexpr double kApart = 0.1;
-  const double apart = voxels_apart(first, other);
-  require<DataError>(
-      !check_geometry || apart <= kApart, of, ": by its affine the ", what, " stands ", apart,
-      " voxels from its image ", where,
-      "; mend the header, or take them as they are by data.decathlon.check_geometry = false in a config");
-}
-
 void require_size(const std::string& where, const char* what, std::span<const int64_t> cells,
                   int64_t channels, int64_t limit) {
   double mebi = static_cast<double>(channels) * sizeof(float) / static_cast<double>(kMebi);
@@ -142,13 +127,16 @@ PlacedCase look_at(const VolumeCase& files, const DecathlonDataOptions& o) {
                      ": must be one channel, as each of the ", files.channels.size(),
                      " files of its case, got ", image.volumes());
   require_size(files.channels[0], "sizes", image.shape, files.channels.size() == 1 ? 1 : channels, o.limit);
+  const auto must_fit = [&](const std::string& file, const char* what) {
+    require_same_grid(
+        image, text("its image ", files.channels[0]), read_volume_header(file), file, what, o.check_geometry,
+        "; mend the header, or take them as they are by data.decathlon.check_geometry = false in a config");
+  };
   for (size_t c = 1; c < files.channels.size(); ++c) {
-    require_same_grid(image, files.channels[0], read_volume_header(files.channels[c]), files.channels[c],
-                      "channel", o.check_geometry);
+    must_fit(files.channels[c], "the channel");
   }
   if (!files.mask.empty()) {
-    require_same_grid(image, files.channels[0], read_volume_header(files.mask), files.mask, "mask",
-                      o.check_geometry);
+    must_fit(files.mask, "the mask");
   }
   PlacedCase placed{.files = files};
   const NiftiAffine affine = affine_of(image);

@@ -9,13 +9,12 @@
 #include "weyl/carriers/unlabelled.h"
 #include "weyl/core/check.h"
 #include "weyl/data/base/files_below.h"
+#include "weyl/data/base/sample_checks.h"
 #include "weyl/data/volumes/text_volumes.h"
 #include "weyl/data/volumes/volume_tensor.h"
 
 namespace weyl {
 namespace {
-
-constexpr std::string_view kProbabilities = "_probabilities";  // after the name of a case, beside its mask
 
 using FilesByCase = std::map<std::string, std::string>;
 
@@ -34,8 +33,8 @@ FilesByCase masks_at(const std::string& path) {
   }
   std::erase_if(files, [&](const auto& file) {
     const std::string_view name = file.first;
-    return name.ends_with(kProbabilities) &&
-           files.contains(std::string(name.substr(0, name.size() - kProbabilities.size())));
+    return name.ends_with(probabilities_ending) &&
+           files.contains(std::string(name.substr(0, name.size() - probabilities_ending.size())));
   });
   require<DataError>(!files.empty(), path, ": holds no mask (.nii, .nii.gz, .mha, .nrrd)");
   return files;
@@ -43,9 +42,7 @@ FilesByCase masks_at(const std::string& path) {
 
 /// Of the true masks the files, and what is said of their classes.
 std::pair<FilesByCase, VolumeIndex> truth_at(const std::string& path) {
-  if (!std::filesystem::is_directory(path) || !is_volume_set(path)) {
-    require<DataError>(are_masks(path), path,
-                       ": must be a mask, a folder of masks or a set of volumes with masks");
+  if (are_masks(path)) {
     FilesByCase files = masks_at(path);
     std::vector<std::string> paths;
     for (const auto& [name, file] : files) {
@@ -53,6 +50,8 @@ std::pair<FilesByCase, VolumeIndex> truth_at(const std::string& path) {
     }
     return {std::move(files), index_around(paths).value_or(VolumeIndex{})};
   }
+  require<DataError>(std::filesystem::is_directory(path) && is_volume_set(path), path,
+                     ": must be a mask, a folder of masks or a set of volumes with masks");
   VolumeIndex index = read_volume_index(path);
   FilesByCase files;
   for (const auto* cases : {&index.training, &index.test}) {
@@ -109,13 +108,7 @@ MaskPairs pair_masks(const std::string& predicted, const std::string& truth) {
 
 ComparedMasks read_masks(const MaskPair& pair, const MaskPairs& of) {
   const Nifti truth = read_volume(pair.truth), predicted = read_volume(pair.predicted);
-  require<DataError>(predicted.header.shape == truth.header.shape, pair.predicted,
-                     ": must have the sizes of the true mask ", pair.truth, ", ",
-                     shape_text(truth.header.shape), ", got ", shape_text(predicted.header.shape));
-  constexpr double most = 0.1;
-  const double apart = voxels_apart(truth.header, predicted.header);
-  require<DataError>(apart <= most, pair.predicted, ": by its affine it stands ", apart,
-                     " voxels from the true mask ", pair.truth);
+  require_same_grid(truth.header, "the true mask " + pair.truth, predicted.header, pair.predicted, "it");
   const NiftiOrientation orientation = orientation_of(affine_of(truth.header));
   std::vector<int64_t> numbers = of.numbers;
   const Tensor said = mask_tensor(predicted, numbers, orientation, pair.predicted).to(at::kLong);

@@ -83,6 +83,18 @@ double voxels_apart(const NiftiHeader& a, const NiftiHeader& b) {
   return worst / *std::min_element(spacing.begin(), spacing.end());
 }
 
+void require_same_grid(const NiftiHeader& first, const std::string& whose, const NiftiHeader& other,
+                       const std::string& of, const char* what, bool places, const char* advice) {
+  require<DataError>(
+      other.volumes() == 1 && std::equal(other.shape.begin(), other.shape.begin() + 3, first.shape.begin()),
+      of, ": ", what, " must have the sizes of ", whose, ", ", shape_text(std::span(first.shape).first(3)),
+      ", got ", shape_text(other.shape));
+  constexpr double most = 0.1;
+  const double apart = voxels_apart(first, other);
+  require<DataError>(!places || apart <= most, of, ": by its affine ", what, " stands ", apart,
+                     " voxels from ", whose, advice);
+}
+
 Tensor image_tensor(const Nifti& image, const NiftiOrientation& orientation) {
   const auto values = values_of(image);
   return to_canonical(file_order(image.header, at::kFloat, values.data()), orientation);

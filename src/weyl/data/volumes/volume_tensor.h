@@ -23,6 +23,11 @@ std::array<double, 3> canonical_spacing(const NiftiHeader& header);
 /// unit of its own.
 double voxels_apart(const NiftiHeader& a, const NiftiHeader& b);
 
+/// `what` is in the file `of` and must be on the grid of `first`, which errors call `whose`, "its image a.nii". DataError: other
+/// sizes, or more than one volume; with `places` also where a corner is more than a tenth of a voxel away, and then `advice`.
+void require_same_grid(const NiftiHeader& first, const std::string& whose, const NiftiHeader& other,
+                       const std::string& of, const char* what, bool places = true, const char* advice = "");
+
 /// Values of an image (C, X, Y, Z) float32 in canonical order, C the product of the axes after z (1: none),
 /// the last of them fastest.
 Tensor image_tensor(const Nifti& image);
