@@ -228,6 +228,23 @@ TEST(PoseFile, TheUnitOfTimesIsThatOfTheirName) {
       (std::vector<double>{0, 5e-9}));
 }
 
+TEST(PoseFile, TimesWithAFractionAndNoUnitAreSeconds) {
+  const std::string pose = ",x,y,z,qw,qx,qy,qz\n";
+  const PoseTrajectory found = parse_poses("time" + pose + rows("0", "0.05"), "x");
+  EXPECT_EQ(found.times, (std::vector<double>{0, 0.05}));
+  EXPECT_EQ(found.stamps, (std::vector<std::string>{"0", "0.05"}));
+  EXPECT_EQ(found.warnings, (std::vector<std::string>{
+                                "x: times have fractions and no unit, and are taken for seconds; the header "
+                                "can say it, as `time [s]`"}));
+  EXPECT_TRUE(parse_poses("time" + pose + rows("0", "50000000"), "x").warnings.empty());
+  EXPECT_TRUE(parse_poses("time [s]" + pose + rows("0", "0.05"), "x").warnings.empty());
+  // Nobody says what the columns are, or what is no number: as EuRoC has them.
+  EXPECT_EQ(fault(rows("0", "0.5")), "x: line 2: column 1 must be a whole number of nanoseconds, got '0.5'");
+  EXPECT_EQ(fault("time" + pose + rows("0", "nan")),
+            "x: line 3: column 1 must be a whole number of nanoseconds, got 'nan'; the header says another "
+            "unit as `time [s]`");
+}
+
 TEST(PoseFile, TimesThatTheirUnitDoesNotFitAreRefused) {
   const std::string pose = ",x,y,z,qw,qx,qy,qz\n";
   EXPECT_EQ(fault("sec" + pose + rows("1403636580838555648", "1403636580838555649")),
@@ -236,8 +253,8 @@ TEST(PoseFile, TimesThatTheirUnitDoesNotFitAreRefused) {
   EXPECT_EQ(fault("time [ns]" + pose + rows("0", "0.5")),
             "x: line 3: column 1 must be a whole number of nanoseconds, got '0.5'");
   EXPECT_EQ(
-      fault("time" + pose + rows("0", "0.5")),
-      "x: line 3: column 1 must be a whole number of nanoseconds, got '0.5'; the header says another unit "
+      fault("time" + pose + rows("0", "a")),
+      "x: line 3: column 1 must be a whole number of nanoseconds, got 'a'; the header says another unit "
       "as `time [s]`");
   EXPECT_EQ(fault("sec,nsec" + pose + rows("0,1000000000", "2,0")),
             "x: line 2: column 2 must be less than a second beside whole ones, got '1000000000'");

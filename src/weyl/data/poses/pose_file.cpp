@@ -174,8 +174,9 @@ class PoseReader {
       const size_t end = std::min(file.find('\n'), file.size());
       ++number_;
       check(end <= kLongestPoseLine, "a line must have at most ", kLongestPoseLine, " characters, got ", end);
-      read_line(trimmed_column(file.substr(0, end)));
+      const std::string_view line = trimmed_column(file.substr(0, end));
       file.remove_prefix(std::min(end + 1, file.size()));
+      read_line(line, file);
     }
     require<DataError>(found_.size() > 0, where_, ": must hold at least one pose, holds none");
     require_slow_times();
@@ -189,7 +190,8 @@ class PoseReader {
     require<DataError>(holds, where_, ": line ", number_, ": ", parts...);
   }
 
-  void read_line(std::string_view line) {
+  /// `below`: the lines behind it.
+  void read_line(std::string_view line, std::string_view below) {
     if (line.empty()) {
       return;
     }
@@ -205,7 +207,7 @@ class PoseReader {
       return;
     }
     if (width_ == 0) {
-      learn_columns(line);
+      learn_columns(line, below);
     }
     const auto columns = columns_of(line, commas_);
     require_width(columns.size());
@@ -216,7 +218,7 @@ class PoseReader {
   }
 
   /// What the columns hold, from the first row and the lines above it that may name them.
-  void learn_columns(std::string_view line) {
+  void learn_columns(std::string_view line, std::string_view below) {
     commas_ = format_ == PoseFormat::euroc || line.find(',') != std::string_view::npos;
     const auto columns = columns_of(line, commas_);
     for (const PoseHeader& header : headers_) {
@@ -236,9 +238,34 @@ class PoseReader {
     }
     if (places_.time) {
       unit_ = places_.time->unit.value_or(*format_ == PoseFormat::euroc ? 1 : kSecond);
+      if (unit_ == 1 && names_known_ && !places_.time->unit && has_fractions(line, below)) {
+        unit_ = kSecond;
+        found_.warnings.push_back(text(
+            where_,
+            ": times have fractions and no unit, and are taken for seconds; the header can say it, as `time [s]`"));
+      }
     }
     require_width(columns.size());
     width_ = columns.size();
+  }
+
+  /// Whether a time has a fraction, which nanoseconds have not.
+  bool has_fractions(std::string_view line, std::string_view below) const {
+    while (true) {
+      const auto columns =
+          line.starts_with('#') ? std::vector<std::string_view>() : columns_of(line, commas_);
+      const size_t time = places_.time->column;
+      const auto t = time < columns.size() ? parse_real(columns[time]) : std::nullopt;
+      if (t && std::isfinite(*t) && *t != std::floor(*t)) {
+        return true;
+      }
+      if (below.empty()) {
+        return false;
+      }
+      const size_t end = std::min(below.find('\n'), below.size());
+      line = trimmed_column(below.substr(0, end));
+      below.remove_prefix(std::min(end + 1, below.size()));
+    }
   }
 
   /// The places that a header names. What names a rotation and cannot be obeyed is refused: by their positions the columns
@@ -657,8 +684,8 @@ std::vector<long double> seconds_of(std::span<const std::string> stamps) {
   return seconds;
 }
 
-std::string stamp_after(const std::string& stamp, double seconds) {
-  return stamp_text(parsed_stamp(stamp) + static_cast<long double>(seconds), 9);
+std::string stamp_after(const std::string& stamp, long double seconds) {
+  return stamp_text(parsed_stamp(stamp) + seconds, 9);
 }
 
 std::string stamp_between(const std::string& a, const std::string& b, std::string_view where) {

@@ -37,10 +37,11 @@ constexpr auto names_of(RepeatedTimes) {
 /// Poses of one body over time.
 struct PoseTrajectory {
   PoseFormat format = PoseFormat::tum;
-  std::vector<double> matrices;     // (n, 4, 4) homogeneous, row-major, rotations exact to rounding
-  std::vector<double> times;        // (n) seconds since the first pose; empty for kitti
-  std::vector<std::string> stamps;  // (n) the timestamps in seconds, as in the file or exact
-  std::string start;                // the first timestamp as in the file; empty for kitti
+  std::vector<double> matrices;       // (n, 4, 4) homogeneous, row-major, rotations exact to rounding
+  std::vector<double> times;          // (n) seconds since the first pose; empty for kitti
+  std::vector<std::string> stamps;    // (n) the timestamps in seconds, as in the file or exact
+  std::string start;                  // the first timestamp as in the file; empty for kitti
+  std::vector<std::string> warnings;  // what was guessed
   double off_group = 0;  // how far the worst rotation was from one: |q| - 1, or an entry of R^T R - 1
 
   int64_t size() const { return static_cast<int64_t>(matrices.size()) / 16; }
@@ -53,7 +54,8 @@ struct PoseTrajectory {
 /// time that does not increase, or stands there twice where `repeated` refuses it; times in seconds that cannot be (1e11 or more); a line of more than
 /// 65536 characters;
 /// a header that names a rotation but no whole pose, or a row of names without a pose where no format is asked for;
-/// times of a named column without a unit that would be more than a million poses a second.
+/// times of a named column without a unit that would be more than a million poses a second. Where one of these has a fraction,
+/// all are seconds, with a warning.
 PoseTrajectory parse_poses(std::string_view file, std::string_view where,
                            std::optional<PoseFormat> format = {},
                            RepeatedTimes repeated = RepeatedTimes::refuse);
@@ -81,6 +83,6 @@ std::string stamp_between(const std::string& a, const std::string& b, std::strin
 std::vector<long double> seconds_of(std::span<const std::string> stamps);
 
 /// The timestamp so many seconds after another, to nanoseconds.
-std::string stamp_after(const std::string& stamp, double seconds);
+std::string stamp_after(const std::string& stamp, long double seconds);
 
 }  // namespace weyl
