@@ -134,6 +134,25 @@ TEST(IdleOptions, AreJudgedByAStatedInterface) {
   EXPECT_EQ(refused("steerable", "orders=3", image), "");
 }
 
+TEST(IdleOptions, OfPoses) {
+  const std::string windows = "data.pose_windows.", weight = "task.pose_correction.angle_weight=2";
+  for (const std::string group : {"so3", "so2"}) {
+    EXPECT_EQ(refusal({"data.set=pose_windows", "task.name=pose_correction", "model.system=lie",
+                       windows + "group=" + group, weight})
+                  .find("task.pose_correction.angle_weight: has no effect on rotations alone"),
+              0u)
+        << group;
+  }
+  EXPECT_EQ(refusal({"data.set=pose_windows", "task.name=pose_correction", "model.system=lie", weight}), "");
+  // All motions have a logarithm; affine maps do not.
+  const std::string outputs = "outputs = [{name = 'element', level = 'graph', kind = 'element'}]\n";
+  const std::vector<std::string> chart{"model.system=lie", "model.lie.chart=error"};
+  EXPECT_EQ(refusal(chart, "[interface]\ngroup = 'se3'\n" + outputs)
+                .find("model.lie.chart: has no effect on rigid motions"),
+            0u);
+  EXPECT_EQ(refusal(chart, "[interface]\ngroup = 'aff2'\ndimension = 2\n" + outputs), "");
+}
+
 TEST(IdleOptions, OfTraining) {
   const std::string t = "train.", s = "train.schedule.";
   expect(

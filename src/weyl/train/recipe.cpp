@@ -132,10 +132,28 @@ SavedRecipe saved_recipe(const Recipe& recipe) {
   return saved;
 }
 
+namespace {
+
+/// The weight of angles is beside that of translations, which rotations alone have not.
+void require_translations(const Recipe& recipe) {
+  const auto* task = std::get_if<PoseCorrectionOptions>(&recipe.task.task);
+  const auto* windows = std::get_if<PoseWindowsDataOptions>(&recipe.data.set);
+  if (task == nullptr || windows == nullptr) {
+    return;
+  }
+  const bool translations = matrix_size(windows->group) > dimension_of(windows->group);
+  const Conditional options[] = {
+      {"angle_weight", translations, "on rotations alone, which have no translations to weigh against"}};
+  refuse_unused("task.pose_correction", *task, PoseCorrectionOptions{}, options);
+}
+
+}  // namespace
+
 void require_effects(const Recipe& recipe) {
   const bool stated = recipe.interface && !recipe.interface->outputs.empty();
   require_effects(recipe.data);
   require_effects(recipe.task);
+  require_translations(recipe);
   recipe.model.system.require_effects(stated ? &*recipe.interface : nullptr);
   require_effects(recipe.train);
   require_objects(recipe);

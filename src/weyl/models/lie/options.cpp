@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "weyl/algebra/lie/group_numbers.h"
 #include "weyl/carriers/quantity.h"
 #include "weyl/config/unused_options.h"
 #include "weyl/models/shared_options.h"
@@ -55,13 +56,16 @@ void require_effects(const Options& o, const Interface* interface) {
       std::ranges::any_of(interface->outputs, [](const Quantity& q) { return q.kind == Kind::element; });
   const bool places = interface == nullptr || !interface->group ||
                       matrix_size(*interface->group) > dimension_of(*interface->group);
+  const bool charted = interface == nullptr || !interface->group || !is_rigid(*interface->group);
   const Conditional options[] = {
       {"metric", o.variant == Variant::G, "without variant = \"G\", whose score it is"},
       {"directed", o.variant == Variant::G, "without variant = \"G\", whose score it is"},
       {"order", poses, "with variant = \"A\", which sees all tokens alike"},
       {"neighbours", poses, "with variant = \"A\", which takes no logarithms"},
       {"nearest", poses, "with variant = \"A\", which takes no logarithms"},
-      {"chart", poses, "with variant = \"A\", which takes no logarithms"},
+      {"chart", poses && charted,
+       poses ? "on rigid motions, all of which have a logarithm"
+             : "with variant = \"A\", which takes no logarithms"},
       {"factor", elements, "without an output that is an element"},
       {"move_tokens", poses && o.blocks > 1,
        poses ? "with fewer than two blocks" : "with variant = \"A\", which sees poses once"},

@@ -268,6 +268,16 @@ ToldUnits told_units(const DataOptions& data) {
 
 }  // namespace
 
+std::string warning_about_order(const Model& model, const DataOptions& data) {
+  const auto claims = model.symmetry().exact;
+  const bool reads =
+      std::ranges::none_of(claims, [](const Claim& claim) { return claim.of == Claim::Of::permutations; });
+  return reads && std::holds_alternative<PoseSequencesDataOptions>(data.set)
+             ? "the model reads the order of the tokens (model.lie.order), which is drawn anew in each sequence of data set "
+               "pose_sequences and says nothing"
+             : "";
+}
+
 std::vector<std::string> warnings_about_units(const Recipe& recipe, const Dataset& train) {
   const auto* task = std::get_if<ForceFieldOptions>(&recipe.task.task);
   const Interface& interface = train.schema().interface;

@@ -26,6 +26,10 @@ std::string check_measured(const SavedModel& saved, const Splits& data);
 /// labels. Of large splits, samples evenly spread are looked at, and of them those of whose nodes none lacks its number.
 std::vector<std::string> warnings_about_held(const TaskOptions& task, const Dataset& train);
 
+/// A warning, before a training on sequences with a missing pose (data set pose_sequences), where the model reads the order of
+/// their tokens, which is drawn and says nothing. Empty: it does not.
+std::string warning_about_order(const Model& model, const DataOptions& data);
+
 /// Warnings, before a training of task force_field, about energies, forces and stresses that are likely of other units
 /// than they are read in, or whose signs do not fit (data/atoms/unit_doubts.h). The lines have the likely units. They are
 /// guesses from the first frames of the training samples, or of the whole file that those were drawn from, in its order.

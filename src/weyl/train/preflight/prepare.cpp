@@ -65,6 +65,12 @@ std::vector<std::string> contradictions_of(const Splits& data, const Facts& fact
   constexpr auto compared = FactsCompared::inputs_and_classes;
   const auto splits = named_splits(data);
   for (size_t i = 1; i < splits.size(); ++i) {
+    const std::string units =
+        facts[i] ? units_apart(splits[0].second->schema().interface, splits[i].second->schema().interface)
+                 : "";
+    if (!units.empty()) {
+      found.push_back(text(splits[i].first, ": ", units));
+    }
     if (facts[i] && !contradiction(*facts[0], *facts[i], compared).empty()) {  // then of which sample
       found.push_back(contradiction(*facts[0], *splits[i].second, splits[i].first, compared));
     }
@@ -283,6 +289,9 @@ Prepared prepare(const Recipe& recipe, const TrainRequest& request, const Recipe
     start_from(p, *source, from);
   }
   freeze(p);
+  if (std::string line = warning_about_order(*p.saved.model, p.recipe.data); !line.empty()) {
+    p.likely_faults.push_back(std::move(line));
+  }
   std::ranges::move(contradictions_of(p.data, facts), std::back_inserter(p.likely_faults));
   p.data.test = measures_test ? p.data.test : nullptr;
   if (request.observer != nullptr) {
