@@ -4,9 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "tests/app/program.h"
+#include "weyl/app/terminal/exit_codes.h"
 #include "weyl/core/json.h"
 #include "weyl/core/safetensors.h"
 #include "weyl/core/tensor_file.h"
@@ -169,14 +171,15 @@ TEST(AsIs, ClassesInAnotherOrderAreRefusedWhereTheyAreMeasured) {
 
 TEST(AsIs, AFlagWithoutEffectIsSaid) {
   expect_taken("eval run --as-is", "--as-is: has no effect: the data contradict nothing");
-  // A model file from before says nothing of its data, and nothing is looked at.
+  // A model file from before says nothing of its data but their unit, and nothing else is looked at.
   const std::string model = trained() + "/run/best/model.safetensors";
   auto metadata = SafetensorsFile(model).header().metadata;
   ASSERT_EQ(metadata.erase("trained_on"), 1u);
   save_tensors(trained() + "/old.safetensors", load_tensors(model), metadata);
   const Outcome old = weyl_program("eval old.safetensors --data fine", trained());
   EXPECT_EQ(old.code, 0) << old.err;
-  expect_taken("eval old.safetensors --data fine --as-is", "--as-is: has no effect: the model keeps nothing");
+  expect_taken("eval old.safetensors --data fine --as-is",
+               "the data contradict nothing that the model keeps (lengths in mm)");
 }
 
 TEST(AsIs, FoldersOfClassesMustHaveTheModelsNames) {
@@ -278,6 +281,79 @@ batch = 2
   ASSERT_EQ(grey.code, 0) << grey.err;
   EXPECT_EQ(weyl_program("eval grey --data greys", place).code, 0);
   EXPECT_EQ(weyl_program("eval grey", place).code, 0);
+}
+
+// A model of poses in metres and seconds says so of data in other units, and takes them when it is told to.
+TEST(AsIs, PosesInOtherUnitsAreRefused) {
+  const std::string folder = scratch("pose-units");
+  std::ofstream path(folder + "/path.txt");
+  for (int k = 0; k < 100; ++k) {  // along a helix
+    const double a = 0.05 * k;
+    path << 1000 + k / 30. << " " << std::cos(a) << " " << std::sin(a) << " " << 0.1 * a << " 0 0 "
+         << std::sin(a / 2) << " " << std::cos(a / 2) << "\n";
+  }
+  path.close();
+  const std::string train = "train " WEYL_SOURCE_DIR
+                            "/configs/pose_windows/forecast.toml data.pose_windows.path=path.txt "
+                            "data.pose_windows.length=8 data.pose_windows.ahead=2 train.batch=4 ";
+  const Outcome trained = weyl_program(train + "train.epochs=1 --out run", folder);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  ASSERT_EQ(weyl_program("data convert path.txt m.safetensors length=8 ahead=2", folder).code, 0);
+  EXPECT_EQ(weyl_program("predict run m.safetensors --out own.safetensors", folder).code, 0);
+  // Arrays of NumPy say nothing, so the conversion must.
+  NamedTensors tensors = load_tensors(folder + "/m.safetensors");
+  for (const char* name : {"elements", "pose"}) {
+    tensors[name].slice(1, 0, 3).select(2, 3) *= 1000;
+  }
+  save_tensors(folder + "/bare.safetensors", tensors, {});
+  ASSERT_EQ(weyl_program("data convert bare.safetensors bare.npz", folder).code, 0);
+  const Outcome groupless = weyl_program("data convert bare.npz mm.safetensors", folder);
+  EXPECT_EQ(groupless.code, exit_usage);
+  EXPECT_NE(groupless.err.find("does not say of which group: add group=se3"), std::string::npos)
+      << groupless.err;
+  const std::string convert = "data convert bare.npz ";
+  for (const std::string call : {convert + "mm.safetensors group=se3 length_unit=mm time_unit=s",
+                                 convert + "silent.safetensors group=se3",
+                                 convert + "numbered.safetensors group=se3 length_unit=m time_unit=poses",
+                                 std::string("data convert mm.safetensors said.npz")}) {
+    const Outcome converted = weyl_program(call, folder);
+    ASSERT_EQ(converted.code, 0) << call << converted.err;
+  }
+  const Outcome contrary = weyl_program("data convert said.npz other.safetensors length_unit=m", folder);
+  EXPECT_EQ(contrary.code, exit_usage);
+  EXPECT_NE(contrary.err.find("length_unit: must be 'mm', as the archive says itself, got 'm'"),
+            std::string::npos)
+      << contrary.err;
+  for (const auto& [name, apart] : {std::pair{"mm", "lengths in m, the data have mm"},
+                                    {"numbered", "'time' in s, the data have poses"}}) {
+    const std::string data = std::string(name) + ".safetensors";
+    for (const std::string verb :
+         {"predict run " + data + " --out no.safetensors", "eval run --data " + data}) {
+      const Outcome refused = weyl_program(verb, folder);
+      EXPECT_EQ(refused.code, exit_data) << verb;
+      EXPECT_NE(refused.err.find(apart), std::string::npos) << refused.err;
+      const Outcome taken = weyl_program(verb + " --as-is", folder);
+      EXPECT_EQ(taken.code, 0) << taken.err;
+      EXPECT_NE(taken.err.find(apart), std::string::npos) << taken.err;
+      std::filesystem::remove(folder + "/no.safetensors");
+    }
+  }
+  EXPECT_EQ(weyl_program("predict run silent.safetensors --out silent.out.safetensors", folder).code, 0);
+  // A recording is in metres.
+  std::filesystem::create_directories(folder + "/millimetres");
+  for (const std::string name : {"train", "valid", "test"}) {
+    std::filesystem::copy(folder + "/mm.safetensors", folder + "/millimetres/" + name + ".safetensors");
+  }
+  const Outcome other = weyl_program("train " WEYL_SOURCE_DIR
+                                     "/configs/pose_windows/forecast.toml "
+                                     "data.pose_windows.path=millimetres train.epochs=1 --out mm",
+                                     folder);
+  ASSERT_EQ(other.code, 0) << other.err;
+  for (const std::string out : {"ahead.tum", "ahead.safetensors"}) {
+    const Outcome refused = weyl_program("predict mm path.txt --out " + out, folder);
+    EXPECT_EQ(refused.code, exit_data) << out;
+    EXPECT_NE(refused.err.find("lengths in mm, the data have m"), std::string::npos) << refused.err;
+  }
 }
 
 }  // namespace as_is_test

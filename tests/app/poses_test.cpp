@@ -149,6 +149,14 @@ TEST(PosesProgram, TrainsAndEvaluatesOnHolesOfATrajectory) {
       "--json",
       folder);
   ASSERT_EQ(trained.code, 0) << trained.err;
+  EXPECT_EQ(trained.err.find("reads the order of the tokens"), std::string::npos) << trained.err;
+  const Outcome in_order = weyl_program("train " WEYL_SOURCE_DIR
+                                        "/configs/completion/se3.toml data.pose_sequences.path=gaps "
+                                        "train.epochs=1 model.lie.order=bias --out in_order",
+                                        folder);
+  EXPECT_EQ(in_order.code, 0) << in_order.err;
+  EXPECT_NE(in_order.err.find("reads the order of the tokens (model.lie.order)"), std::string::npos)
+      << in_order.err;
   const Json test = *Json::parse(trained.out, "stdout").find("test");
   EXPECT_EQ(test.find("samples")->number_or(0), 19);
   // The same from one file of its own, which no config names.
@@ -231,6 +239,14 @@ double metric(const Json& result, const char* name) {
   return found == nullptr ? -1 : found->find("value")->number_or(-1);
 }
 
+template <class T = double>
+std::vector<T> numbers_of(const std::string& path, const char* name) {
+  const std::vector<std::byte> bytes = SafetensorsFile(path).bytes(name);
+  std::vector<T> numbers(bytes.size() / sizeof(T));
+  std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(T));
+  return numbers;
+}
+
 TEST(PosesProgram, FillsTheGapOfATrajectoryInItsPlace) {
   const std::string folder = scratch("pose-filled");
   std::string rows, there;
@@ -265,6 +281,17 @@ TEST(PosesProgram, FillsTheGapOfATrajectoryInItsPlace) {
     ASSERT_EQ(seen.code, 0) << seen.err;
     EXPECT_LT(Json::parse(seen.out, "stdout").find("group")->find("residual")->number_or(1), 1e-14);
   }
+  // The pose stands beside the token whose answer it is.
+  ASSERT_EQ(weyl_program("data convert seven.txt seven.safetensors", folder).code, 0);
+  ASSERT_EQ(weyl_program("predict run seven.safetensors --out gap.safetensors", folder).code, 0);
+  const std::vector<float> gap = numbers_of<float>(folder + "/gap.safetensors", "gap");
+  ASSERT_EQ(gap.size(), 7u);
+  const auto token = std::ranges::max_element(gap) - gap.begin();
+  const std::string filled = weyl_program("predict run seven.txt --out again.tum", folder).err;
+  const auto says = [&](int64_t place) {
+    return filled.find(" pose " + std::to_string(place + 1) + " of 8 ") != std::string::npos;
+  };
+  EXPECT_TRUE(says(token) || says(token + 1)) << token << filled;
   // Every timestamp of the input is there, and one more between two of them.
   std::ifstream written(folder + "/filled.tum"), given(folder + "/seven.txt");
   std::vector<std::string> stamps, kept;
@@ -366,13 +393,6 @@ TEST(PosesProgram, ComparesTwoTrajectories) {
 }
 
 /// A float64 tensor of a file.
-std::vector<double> numbers_of(const std::string& path, const char* name) {
-  const std::vector<std::byte> bytes = SafetensorsFile(path).bytes(name);
-  std::vector<double> numbers(bytes.size() / sizeof(double));
-  std::memcpy(numbers.data(), bytes.data(), numbers.size() * sizeof(double));
-  return numbers;
-}
-
 /// The largest difference of the last `count` numbers; NaN stays.
 double last_apart(const std::vector<double>& a, const std::vector<double>& b, size_t count) {
   double most = a.size() < count || b.size() < count ? NAN : 0;
@@ -381,6 +401,13 @@ double last_apart(const std::vector<double>& a, const std::vector<double>& b, si
     most = apart <= most ? most : apart;
   }
   return most;
+}
+
+/// So many nanoseconds after 1403636579 s.
+std::string stamp_of(int64_t nanoseconds) {
+  const int64_t second = 1'000'000'000;
+  return std::to_string(1403636579 + nanoseconds / second) + "." +
+         std::to_string(second + nanoseconds % second).substr(1);
 }
 
 TEST(PosesProgram, ForecastsTheNextPosesOfATrajectory) {
@@ -425,6 +452,19 @@ TEST(PosesProgram, ForecastsTheNextPosesOfATrajectory) {
   EXPECT_GT(last_apart(whole, numbers_of(folder + "/windows.safetensors", "elements"), 32), 1e-4);
   const std::string text = contents(folder + "/ahead.tum");
   EXPECT_NE(text.find("\n1010.0000"), std::string::npos) << text.substr(text.size() - 300);
+  // The stamps of a clock are continued to the nanosecond.
+  std::ifstream path(folder + "/path.txt");
+  std::ofstream clock(folder + "/clock.txt");
+  int64_t fraction = 63555527;  // of 1403636579.063555527 s, and a twentieth of a second more each time
+  for (std::string line; std::getline(path, line); fraction += line.front() == '#' ? 0 : 50'000'000) {
+    clock << (line.front() == '#' ? line : stamp_of(fraction) + line.substr(line.find(' '))) << "\n";
+  }
+  clock.close();
+  const Outcome stamped = weyl_program("predict run clock.txt --out clock.tum", folder);
+  ASSERT_EQ(stamped.code, 0) << stamped.err;
+  EXPECT_NE(contents(folder + "/clock.tum").find("\n" + stamp_of(fraction) + " "), std::string::npos);
+  EXPECT_NE(contents(folder + "/clock.tum").find("\n" + stamp_of(fraction + 50'000'000) + " "),
+            std::string::npos);
   EXPECT_EQ(weyl_program("predict run ahead.kitti --out other.tum", folder).code, 2);  // no times
   const Outcome untimed = weyl_program("predict run ahead.kitti --out other.kitti", folder);
   EXPECT_EQ(untimed.code, exit_data);
@@ -563,6 +603,39 @@ TEST(PosesProgram, TakesTrajectoriesInOtherGroups) {
   ASSERT_EQ(trained.code, 0) << trained.err;
   const Json told = Json::parse(weyl_program("info run --json", folder).out, "stdout");
   EXPECT_NE(told.find("inputs")->dump().find("time"), std::string::npos) << told.dump();
+}
+
+// A model that was trained on a recording predicts on one, in whatever group.
+TEST(PosesProgram, PredictsOnARecordingInTheGroupOfTheModel) {
+  const std::string folder = scratch("pose-group-predictions");
+  std::string rows;
+  for (int k = 0; k < 62; ++k) {
+    const double a = 0.05 * k;
+    rows += std::to_string(100 + 0.5 * k) + " " + std::to_string(0.3 * k) + " 0.1 " +
+            std::to_string(std::sin(a)) + " 0 " + std::to_string(std::sin(a / 2)) + " 0 " +
+            std::to_string(std::cos(a / 2)) + "\n";
+  }
+  std::ofstream(folder + "/floor.txt") << rows;  // about y
+  for (const std::string group : {"se2", "so3", "se3"}) {
+    const bool planar = group == "se2";
+    const Outcome trained = weyl_program(
+        "train " WEYL_SOURCE_DIR
+        "/configs/pose_windows/denoise.toml data.pose_windows.path=floor.txt "
+        "data.pose_windows.length=6 data.pose_windows.angle_noise=0.05 data.pose_windows.noise=0.05 'data.pose_windows.fractions=[0.5, 0.25, 0.25]' "
+        "train.epochs=1 train.batch=2 data.pose_windows.group=" +
+            group + (planar ? " data.pose_windows.up=y" : "") +
+            (group == "so3" ? " data.pose_windows.noise=0" : "") + " --out " + group,
+        folder);
+    ASSERT_EQ(trained.code, 0) << trained.err;
+    const Outcome said =
+        weyl_program("predict " + group + " floor.txt --out " + group + ".safetensors", folder);
+    ASSERT_EQ(said.code, 0) << said.err;
+    EXPECT_NE(said.err.find("the last 2 of 62 poses fill no window of 6 and are left out"), std::string::npos)
+        << said.err;
+    const int64_t m = planar || group == "so3" ? 3 : 4;
+    EXPECT_EQ(SafetensorsFile(folder + "/" + group + ".safetensors").entry("pose").shape,
+              (std::vector<int64_t>{60, m, m}));
+  }
 }
 
 // A recording that may be trained on is one that may be predicted: with repeated times, and with times as a feature.

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 
+#include "weyl/core/check.h"
+#include "weyl/core/quote.h"
 #include "weyl/core/text_number.h"
+#include "weyl/core/units.h"
 
 namespace weyl {
 namespace {
@@ -43,7 +46,33 @@ SampleFacts with_spacing(SampleFacts facts, const Lattice& lattice) {
   return facts;
 }
 
+/// Whether two units are known and not of one size. Words that are no units, as the steps of a clock, are compared as such.
+bool units_differ(const std::string& a, const std::string& b) {
+  if (a.empty() || b.empty() || a == b) {
+    return false;
+  }
+  try {
+    return !same_unit(a, b);
+  } catch (const ConfigError&) {
+    return true;
+  }
+}
+
 }  // namespace
+
+std::string units_apart(const Interface& model, const Interface& data) {
+  const auto apart = [](const std::string& what, const std::string& a, const std::string& b) {
+    return units_differ(a, b) ? text("the model was trained on ", what, " in ", printable(a),
+                                     ", the data have ", printable(b))
+                              : "";
+  };
+  std::string found = apart("lengths", model.length_unit, data.length_unit);
+  for (const Quantity& feature : model.features) {
+    const Quantity* same = find_quantity(data.features, feature.name);
+    found = found.empty() && same != nullptr ? apart(quote(feature.name), feature.unit, same->unit) : found;
+  }
+  return found;
+}
 
 SampleFacts facts_of(const Dataset& data) {
   const SampleFacts names = named_facts(data.schema());

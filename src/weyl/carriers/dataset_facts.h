@@ -7,6 +7,10 @@
 
 namespace weyl {
 
+/// Where data have another unit than a model was trained on, in words: of lengths, or of a feature of the same name.
+/// "": nowhere. A unit that one side does not know contradicts nothing.
+std::string units_apart(const Interface& model, const Interface& data);
+
 /// What a set knows of its samples: the spacing of those whose lattice it tells (Dataset::lattice), the names of the
 /// channels and of the classes of its one label of categories, the values of features that are states. No sample is
 /// read.

@@ -288,7 +288,9 @@ Points read_points(const TensorReader& file, const Interface& interface) {
 
 LieGroup group_named(const TensorReader& file) {
   const auto found = file.metadata().find("group");
-  file.check(found != file.metadata().end(), "metadata group", "is absent");
+  file.check(
+      found != file.metadata().end(), "metadata group",
+      "is absent; of arrays of NumPy `weyl data convert poses.npz poses.safetensors group=se3` says it");
   const auto name = std::find(std::begin(lie_group_names), std::end(lie_group_names), found->second);
   file.check(name != std::end(lie_group_names), "metadata group",
              "must be so2, se2, so3, se3, aff2 or aff3, got ", quote(found->second));
@@ -408,6 +410,11 @@ TensorFile read(const TensorReader& file, Schema schema) {
   schema.labels = std::move(labels);
   if (const auto unit = file.metadata().find("length_unit"); unit != file.metadata().end()) {
     schema.interface.length_unit = unit->second;
+  }
+  if (const auto unit = file.metadata().find("time_unit"); unit != file.metadata().end()) {
+    for (Quantity& feature : schema.interface.features) {
+      feature.unit = feature.name == "time" ? unit->second : feature.unit;
+    }
   }
   schema.interface.outputs.clear();
   const int64_t count = batch.count();

@@ -373,6 +373,16 @@ std::string lacks(const Task& task, const Dataset& data) {
   return "";
 }
 
+/// What the files of a data set have, labels as outputs. Units are what each file says itself.
+Interface as_declared(const Recipe& recipe) {
+  Schema schema = schema_of(recipe);
+  for (Quantity& feature : schema.interface.features) {
+    feature.unit.clear();
+  }
+  schema.interface.outputs = std::move(schema.labels);
+  return std::move(schema.interface);
+}
+
 /// Whether a folder has splits, not one set of samples that is taken for testing.
 bool has_splits(const std::string& folder, const Splits& splits) {
   const auto some = [](const auto& split) { return split != nullptr && split->size() > 0; };
@@ -399,7 +409,9 @@ std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string
   if (!path.empty() && !trajectory && !std::filesystem::is_directory(path)) {
     require_splits(false);
     bool by_set = false;
-    auto data = open_file(path, recipe.data, interface_of(recipe), Values::checked, keep, &by_set);
+    const std::optional<Interface> poses = of_windows ? std::optional(as_declared(recipe)) : std::nullopt;
+    auto data =
+        open_file(path, recipe.data, poses ? &*poses : interface_of(recipe), Values::checked, keep, &by_set);
     require_read_by_set(by_set, path, recipe.data, keys);
     require_same_carrier(path, data->schema(), schema_of(recipe));
     return data;

@@ -15,15 +15,14 @@
 namespace weyl {
 namespace {
 
-/// The index that the missing pose gets: between k - 1 and k, of which the logits `gap` (N) are largest together.
+/// The index that the missing pose gets, beside the token whose answer it is, that of the largest of the logits `gap` (N):
+/// before or behind it, where the neighbour's logit is the larger one.
 int64_t place_of(const Tensor& gap) {
   const Tensor logits = gap.to(at::kCPU, at::kDouble).reshape({-1}).contiguous();
-  const auto* x = logits.const_data_ptr<double>();
-  int64_t place = 1;
-  for (int64_t k = 2; k < logits.size(0); ++k) {
-    place = x[k - 1] + x[k] > x[place - 1] + x[place] ? k : place;
-  }
-  return place;
+  const std::span x(logits.const_data_ptr<double>(), logits.numel());
+  const auto token = std::ranges::max_element(x) - x.begin(), last = std::ssize(x) - 1;
+  const bool behind = token == 0 || (token < last && x[token + 1] > x[token - 1]);
+  return token + (behind ? 1 : 0);
 }
 
 /// The trajectory that is to be written changed as `out`.
@@ -89,9 +88,12 @@ void look_ahead(const Predictor& predictor, int64_t given, int64_t ahead, const 
   const auto* g = said.const_data_ptr<double>() + 16 * given;
   found.matrices.insert(found.matrices.end(), g, g + 16 * ahead);
   if (!found.stamps.empty()) {
-    const std::string stamp = found.stamps.back();
+    // Of the stamps themselves: as seconds in float64 those of a clock have no more than a tenth of a microsecond.
+    const std::vector<std::string> ends{found.stamps[first], found.stamps.back()};
+    const std::vector<long double> seconds = seconds_of(ends);
+    const long double step = (seconds[1] - seconds[0]) / static_cast<long double>(given - 1);
     for (int64_t k = 1; k <= ahead; ++k) {
-      found.stamps.push_back(stamp_after(stamp, static_cast<double>(k) * interval));
+      found.stamps.push_back(stamp_after(ends[1], static_cast<long double>(k) * step));
     }
   }
 }

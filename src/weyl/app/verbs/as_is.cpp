@@ -3,16 +3,14 @@
 #include "weyl/app/terminal/log.h"
 #include "weyl/carriers/dataset_facts.h"
 #include "weyl/core/check.h"
+#include "weyl/core/quote.h"
 
 namespace weyl {
 
-void check_facts(bool as_is, std::span<const SampleFacts> known, const Dataset& data,
-                 const std::string& where, FactsCompared compared) {
-  std::string apart, kept;
-  for (const SampleFacts& model : known) {
-    apart = apart.empty() ? contradiction(model, data, where, compared) : apart;
-    kept = kept.empty() ? description(model) : kept;
-  }
+namespace {
+
+/// `apart`: what is contradicted, `kept`: what could be; empty: nothing.
+void refuse_or_warn(bool as_is, const std::string& apart, const std::string& kept) {
   require<DataError>(apart.empty() || as_is, apart, "; --as-is takes the data as they are");
   if (!as_is) {
     return;
@@ -21,6 +19,31 @@ void check_facts(bool as_is, std::span<const SampleFacts> known, const Dataset& 
        : kept.empty()
            ? "--as-is: has no effect: the model keeps nothing that data could contradict"
            : "--as-is: has no effect: the data contradict nothing that the model keeps (" + kept + ")");
+}
+
+std::string units_apart(const Interface& model, const Interface& data, const std::string& where) {
+  const std::string apart = weyl::units_apart(model, data);
+  return apart.empty() ? "" : where + ": " + apart;
+}
+
+std::string units_kept(const Interface& model) {
+  return model.length_unit.empty() ? "" : "lengths in " + printable(model.length_unit);
+}
+
+}  // namespace
+
+void check_facts(bool as_is, const Interface& model, std::span<const SampleFacts> known, const Dataset& data,
+                 const std::string& where, FactsCompared compared) {
+  std::string apart = units_apart(model, data.schema().interface, where), kept;
+  for (const SampleFacts& facts : known) {
+    apart = apart.empty() ? contradiction(facts, data, where, compared) : apart;
+    kept = kept.empty() ? description(facts) : kept;
+  }
+  refuse_or_warn(as_is, apart, kept.empty() ? units_kept(model) : kept);
+}
+
+void check_units(bool as_is, const Interface& model, const Interface& data, const std::string& where) {
+  refuse_or_warn(as_is, units_apart(model, data, where), units_kept(model));
 }
 
 void check_no_facts(bool as_is) {

@@ -134,7 +134,8 @@ int measure(const EvalCommand& command, const Systems& systems, const std::share
   } catch (const DataError& error) {
     throw DataError(text(where, ": ", error.what()));
   }
-  check_facts(command.as_is, predictor.trained_on(), *data, where, FactsCompared::inputs_and_classes);
+  check_facts(command.as_is, predictor.interface(), predictor.trained_on(), *data, where,
+              FactsCompared::inputs_and_classes);
   require_alike(ranks, predictor, data, where);
   for (const std::string& warning : data->schema().warnings) {
     warn(warning);

@@ -25,6 +25,7 @@
 #include "weyl/data/atoms/extended_xyz.h"
 #include "weyl/data/atoms/files.h"
 #include "weyl/data/atoms/molecules.h"
+#include "weyl/data/poses/pose_sequences.h"
 #include "weyl/parallel/message.h"
 #include "weyl/predict/folder.h"
 #include "weyl/predict/frames.h"
@@ -159,11 +160,19 @@ Calls calls_for(Progress& progress, const std::shared_ptr<Ranks>& ranks) {
   return calls;
 }
 
+/// The data, of which a model may be asked.
+std::shared_ptr<const Dataset> checked_data(const PredictCommand& command, const FilePredictor& predictor) {
+  auto data = open_for_prediction(predictor.subject(), command.data, command.overrides);
+  check_facts(command.as_is, predictor.interface(), predictor.trained_on(), *data, command.data,
+              FactsCompared::inputs);
+  warn_each(data->schema().warnings);
+  return data;
+}
+
 Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite,
                        const FilePredictor& predictor, Progress& progress,
                        const std::shared_ptr<Ranks>& ranks) {
-  const auto data = open_for_prediction(predictor.subject(), command.data, command.overrides);
-  check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
+  const auto data = checked_data(command, predictor);
   require_alike(ranks, predictor, data, command.data);
   progress.set_total(data->size());
   PredictionTensors tensors(predictor);
@@ -182,8 +191,7 @@ Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite
 Predicted into_folder(const PredictCommand& command, const Overwrite& overwrite,
                       const FilePredictor& predictor, Progress& progress,
                       const std::shared_ptr<Ranks>& ranks) {
-  const auto data = open_for_prediction(predictor.subject(), command.data, command.overrides);
-  check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
+  const auto data = checked_data(command, predictor);
   require_alike(ranks, predictor, data, command.data);
   progress.set_total(data->size());
   Predicted result;
@@ -199,7 +207,9 @@ Predicted into_trajectory(const PredictCommand& command, const Overwrite& overwr
   require<ConfigError>(ranks == nullptr, command.out, ": one trajectory is predicted by one process, got ",
                        count_of(ranks), " ranks");
   if (corrects_poses(predictor)) {
-    check_no_facts(command.as_is);
+    Interface recorded;
+    recorded.length_unit = trajectory_length_unit;
+    check_units(command.as_is, predictor.interface(), recorded, command.data);
     const auto* windows = std::get_if<PoseWindowsDataOptions>(&predictor.subject().recipe.data.set);
     require<ConfigError>(
         windows != nullptr, command.out,
@@ -212,8 +222,7 @@ Predicted into_trajectory(const PredictCommand& command, const Overwrite& overwr
             done.ahead > 0 ? text("; the last ", done.ahead, " of ", done.poses, " poses lie ahead")
                            : text("; ", done.poses, " poses")};
   }
-  const auto data = open_for_prediction(predictor.subject(), command.data, command.overrides);
-  check_facts(command.as_is, predictor.trained_on(), *data, command.data, FactsCompared::inputs);
+  const auto data = checked_data(command, predictor);
   const auto* sequences = std::get_if<PoseSequencesDataOptions>(&predictor.subject().recipe.data.set);
   const FilledTrajectory filled = predict_trajectory(
       predictor, data, sequences != nullptr ? sequences->repeated : RepeatedTimes::refuse, command.data,

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <ranges>
 
+#include "weyl/algebra/lie/group_numbers.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/data/base/files_below.h"
@@ -65,21 +66,32 @@ NamedSets PoseFiles::sets(const std::string& folder) {
 }
 
 std::shared_ptr<const Dataset> PoseFiles::open(const OpenRequest& request) {
-  PoseFileOptions options;
-  if (const auto* sequences = request.asked.get_if<PoseSequencesDataOptions>()) {
-    options.repeated = sequences->repeated;
-    options.times = sequences->times;
-  } else if (const auto* windows = request.asked.get_if<PoseWindowsDataOptions>()) {
-    options.repeated = windows->repeated;
+  const auto* windows = request.asked.get_if<PoseWindowsDataOptions>();
+  const auto* sequences = request.asked.get_if<PoseSequencesDataOptions>();
+  const LieGroup group = windows != nullptr     ? windows->group
+                         : sequences != nullptr ? sequences->group
+                                                : LieGroup::se3;
+  const Interface* told = request.interface;
+  require<DataError>(
+      is_rigid(group) && (told == nullptr || told->group == group), request.path,
+      ": holds poses of se3, the model takes ",
+      told == nullptr || told->group ? name_of(told == nullptr ? group : *told->group) : "none");
+  std::shared_ptr<const Dataset> set;
+  if (windows != nullptr) {
+    set = open_windows(request.path, *windows);
+  } else {
+    PoseFileOptions options;
+    options.group = group;
+    if (sequences != nullptr) {
+      options.up = sequences->up;
+      options.repeated = sequences->repeated;
+      options.times = sequences->times;
+    }
+    set = open_pose_file(request.path, options);
+    require<DataError>(!options.times || set->schema().interface.features[0].unit == "s", request.path,
+                       ": has no times, which the model reads (data.pose_sequences.times)");
   }
-  auto set = open_pose_file(request.path, options);
-  require<DataError>(!options.times || set->schema().interface.features[0].unit == "s", request.path,
-                     ": has no times, which the model reads (data.pose_sequences.times)");
-  if (const Interface* told = request.interface) {
-    require<DataError>(told->group == LieGroup::se3, request.path, ": holds poses of se3, the model takes ",
-                       told->group ? name_of(*told->group) : "none");
-    require_features(request, set->schema());
-  }
+  require_features(request, set->schema());
   return set;
 }
 

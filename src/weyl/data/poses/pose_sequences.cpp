@@ -12,7 +12,6 @@
 
 #include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
-#include "weyl/core/safetensors.h"
 #include "weyl/data/base/open_request.h"
 #include "weyl/data/base/parts.h"
 #include "weyl/data/base/tensor_splits.h"
@@ -98,8 +97,9 @@ struct TimedPoses {
   std::vector<double> times;
   bool in_seconds = false;
   double off_group = 0;
-  std::string warning;  // empty: none
+  std::vector<std::string> warnings;
 
+  std::string time_unit() const { return in_seconds ? "s" : "poses"; }
   Tensor matrices() const {
     const int64_t m = matrix_size(group);
     return at::tensor(poses.matrices, at::kDouble).view({-1, m, m});
@@ -107,16 +107,20 @@ struct TimedPoses {
 };
 
 TimedPoses timed_poses(const PoseTrajectory& found, const PoseFileOptions& o, const std::string& where) {
-  TimedPoses timed{
-      poses_in(found, o.group, o.up, where), o.group, found.times, !found.times.empty(), found.off_group, {}};
+  TimedPoses timed{poses_in(found, o.group, o.up, where),
+                   o.group,
+                   found.times,
+                   !found.times.empty(),
+                   found.off_group,
+                   found.warnings};
   for (int64_t k = 0; !timed.in_seconds && k < found.size(); ++k) {
     timed.times.push_back(static_cast<double>(k));
   }
   constexpr double kTilted = 0.1;  // radians: more than a vehicle on a slope
   if (timed.poses.tilt > kTilted) {
-    timed.warning =
-        text(where, ": poses are tilted by up to ", timed.poses.tilt, " rad from ",
-             axis_names[static_cast<size_t>(o.up)], ", of which ", name_of(o.group), " keeps nothing");
+    timed.warnings.push_back(text(where, ": poses are tilted by up to ", timed.poses.tilt, " rad from ",
+                                  axis_names[static_cast<size_t>(o.up)], ", of which ", name_of(o.group),
+                                  " keeps nothing"));
   }
   return timed;
 }
@@ -161,7 +165,7 @@ void ask(const TimedPoses& timed, const Windows& windows, const PoseFileOptions&
   auto& poses = std::get<Poses>(all.input);
   poses.elements = at::tensor(every.tokens, at::kDouble).view({-1, m, m});
   poses.scalars = at::cat({column_of(every.time), column_of(every.asked)}, 1);
-  schema.interface.features = features_of_windows(timed.in_seconds ? "s" : "poses");
+  schema.interface.features = features_of_windows(timed.time_unit());
   schema.labels = {label_of_windows};
   all.labels["pose"] = at::tensor(every.truth, at::kDouble).view({-1, m, m});
 }
@@ -172,11 +176,9 @@ std::shared_ptr<const InMemory> as_poses(const TimedPoses& timed, const Windows&
   Schema schema;
   schema.interface.group = timed.group;
   schema.interface.dimension = dimension_of(timed.group);
-  schema.interface.length_unit = "m";
+  schema.interface.length_unit = trajectory_length_unit;
   schema.interface.typical_nodes = static_cast<double>(windows.tokens);
-  if (!timed.warning.empty()) {
-    schema.warnings.push_back(timed.warning);
-  }
+  schema.warnings = timed.warnings;
   Batch all;
   all.input = Poses{timed.group,
                     at::index_select(matrices, 0, rows),
@@ -195,7 +197,7 @@ std::shared_ptr<const InMemory> as_poses(const TimedPoses& timed, const Windows&
       const Tensor firsts =
           at::index_select(at::tensor(timed.times, at::kDouble), 0, at::tensor(windows.starts, at::kLong));
       std::get<Poses>(all.input).scalars = times - firsts.repeat_interleave(windows.tokens).unsqueeze(1);
-      schema.interface.features = {{.name = "time", .unit = timed.in_seconds ? "s" : ""}};
+      schema.interface.features = {{.name = "time", .unit = timed.time_unit()}};
     }
   }
   // What is a feature has its name already.
@@ -268,10 +270,11 @@ void convert_pose_file(const std::string& in, const std::string& out, const Pose
   if (options.hole || options.noise > 0 || options.angle_noise > 0) {
     metadata["seed"] = std::to_string(options.seed);
   }
+  if (!set->schema().interface.features.empty()) {
+    metadata["time_unit"] = set->schema().interface.features[0].unit;
+  }
   if (question == Question::poses) {
-    const std::string unit = set->schema().interface.features[0].unit;
-    metadata["units"] = "lengths m, times " + unit + " from the last pose that is given";
-    metadata["time_unit"] = unit;
+    metadata["units"] = "lengths m, times " + metadata["time_unit"] + " from the last pose that is given";
     metadata["ahead"] = std::to_string(options.ahead);
     metadata["noise"] = text(options.noise);
     metadata["angle_noise"] = text(options.angle_noise);
@@ -336,18 +339,33 @@ Schema declared_schema(const PoseWindowsDataOptions& options) {
 
 namespace {
 
-/// What convert says of the times of a folder of windows: "s", or "poses" where there were none. Empty: nothing is said.
-std::string time_unit_of(const std::string& folder) {
-  const std::string path = (fs::path(folder) / "train.safetensors").string();
-  if (!fs::exists(path)) {
-    return "";
-  }
-  const SafetensorsFile file(path);
-  const auto found = file.header().metadata.find("time_unit");
-  return found == file.header().metadata.end() ? "" : found->second;
+PoseFileOptions cut_of(const PoseWindowsDataOptions& o) {
+  return {.length = o.length,
+          .stride = o.stride,
+          .ahead = o.ahead,
+          .noise = o.noise,
+          .angle_noise = o.angle_noise,
+          .group = o.group,
+          .up = o.up,
+          .repeated = o.repeated,
+          .seed = o.seed};
 }
 
 }  // namespace
+
+std::shared_ptr<const InMemory> open_windows(const std::string& path, const PoseWindowsDataOptions& options) {
+  PoseFileOptions cut = cut_of(options);
+  cut.noise = cut.angle_noise = 0;
+  const PoseTrajectory found = read_poses(path, {}, cut.repeated);
+  TimedPoses timed = timed_poses(found, cut, path);
+  const Windows windows = windows_of(0, found.size(), cut, path);
+  const int64_t end = windows.starts.back() + windows.tokens;
+  if (end < found.size()) {
+    timed.warnings.push_back(text(path, ": the last ", found.size() - end, " of ", found.size(),
+                                  " poses fill no window of ", windows.tokens, " and are left out"));
+  }
+  return as_poses(timed, windows, cut, Question::poses, false);
+}
 
 Splits open_set(const PoseWindowsDataOptions& o) {
   if (is_one_trajectory(o.path)) {
@@ -357,15 +375,7 @@ Splits open_set(const PoseWindowsDataOptions& o) {
         "trajectory whose poses are given");
     return open_trajectory({.path = o.path,
                             .key = "data.pose_windows",
-                            .cut = {.length = o.length,
-                                    .stride = o.stride,
-                                    .ahead = o.ahead,
-                                    .noise = o.noise,
-                                    .angle_noise = o.angle_noise,
-                                    .group = o.group,
-                                    .up = o.up,
-                                    .repeated = o.repeated,
-                                    .seed = o.seed},
+                            .cut = cut_of(o),
                             .fractions = o.fractions,
                             .train = o.train,
                             .valid = o.valid,
@@ -373,7 +383,7 @@ Splits open_set(const PoseWindowsDataOptions& o) {
                            Question::poses);
   }
   Schema wanted = declared_schema(o);
-  wanted.interface.features = features_of_windows(time_unit_of(o.path));
+  wanted.interface.features = features_of_windows("");  // the files say the unit, or nobody does
   return open_tensor_splits(
       {.path = o.path,
        .key = "data.pose_windows",

@@ -8,6 +8,8 @@
 
 namespace weyl {
 
+inline constexpr const char* trajectory_length_unit = "m";
+
 /// A trajectory of text (poses/pose_file.h) as poses of `group` (poses/asked_poses.h), float64: one sample, or windows of
 /// `length` tokens every `stride` (what is left at the end is dropped), with label `time` (N, 1) in seconds since the
 /// first pose of the file where the format has times; lengths in m. With `hole` the labels `element`
@@ -17,6 +19,10 @@ namespace weyl {
 /// ConfigError: more tokens a window than there are poses, a hole in fewer than 4, fewer than two poses to look ahead from, a
 /// hole beside other questions, times without a hole.
 std::shared_ptr<const InMemory> open_pose_file(const std::string& path, const PoseFileOptions& options = {});
+
+/// The windows of a trajectory that a model of such windows is asked about: all of them, without noise beside what the poses
+/// have; a warning says how many poses at the end fill none. DataError and ConfigError as open_pose_file.
+std::shared_ptr<const InMemory> open_windows(const std::string& path, const PoseWindowsDataOptions& options);
 
 /// Writes it as a new carrier tensor file; the metadata keep the source's name, format and first timestamp. ConfigError:
 /// it is there already.

@@ -125,6 +125,31 @@ std::map<std::string, std::string> metadata_of(const Array& array, const std::st
   return metadata;
 }
 
+/// What the options say joins what the archive says itself. Poses of no group would be read by nobody.
+void tell(std::map<std::string, std::string>& metadata, const std::vector<NamedArray>& arrays,
+          const ArrayConvertOptions& options, const std::string& where) {
+  const auto say = [&](const char* key, const std::string& value) {
+    if (value.empty()) {
+      return;
+    }
+    const auto [said, fresh] = metadata.emplace(key, value);
+    require<ConfigError>(fresh || said->second == value, where, ": ", key, ": must be ", quote(said->second),
+                         ", as the archive says itself, got ", quote(value));
+  };
+  say("group", options.group ? std::string(name_of(*options.group)) : "");
+  say("length_unit", options.length_unit);
+  say("time_unit", options.time_unit);
+  const auto named = [&](const char* name, size_t axes) {
+    return std::ranges::any_of(
+        arrays, [&](const NamedArray& a) { return a.name == name && a.array.shape.size() == axes; });
+  };
+  const std::vector<std::string> groups(std::begin(lie_group_names), std::end(lie_group_names));
+  require<ConfigError>(
+      metadata.contains("group") || !named("elements", 3) || !named("offsets", 1), where,
+      ": holds poses (elements, offsets) and does not say of which group: add group=se3, or one of ",
+      joined(groups));
+}
+
 bool is_file(const std::string& path) {
   return !std::filesystem::is_directory(path);
 }
@@ -135,7 +160,8 @@ bool ArrayArchives::converts(const std::string& in, const std::string& out, cons
   return in.ends_with(".npz") && is_file(in) && out.ends_with(".safetensors");
 }
 
-Converted ArrayArchives::convert(const std::string& in, const std::string& out) {
+Converted ArrayArchives::convert(const std::string& in, const std::string& out,
+                                 const ArrayConvertOptions& options) {
   require_new(out);
   const std::vector<NamedArray> arrays = read_npz(in);
   std::vector<TensorBytes> tensors;
@@ -147,6 +173,7 @@ Converted ArrayArchives::convert(const std::string& in, const std::string& out) 
     }
     tensors.push_back({name, array.type, array.shape, array.bytes});
   }
+  tell(metadata, arrays, options, in);
   write_safetensors(out, tensors, metadata, Existing::keep);
   return {{out}, {}};
 }

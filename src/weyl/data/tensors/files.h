@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "weyl/data/base/file_format.h"
+#include "weyl/data/tensors/options.h"
 
 namespace weyl {
 
@@ -33,13 +34,15 @@ struct TensorFiles {
   static FoundData draft(const std::string& path);
 };
 
-/// Arrays by name, of unknown meaning.
+/// Arrays by name, of unknown meaning but for what a carrier tensor file tells beside its tensors.
 struct ArrayArchives {
   static constexpr const char* holds = "arrays";
   static std::string names() { return ".npz"; }
   static constexpr const char* converts_to = ".safetensors";
+  using ConvertOptions = ArrayConvertOptions;
   static bool converts(const std::string& in, const std::string& out, const OptionTexts& options);
-  static Converted convert(const std::string& in, const std::string& out);  // array by array
+  /// Array by array. ConfigError: an option says other than the archive, or poses are of no group.
+  static Converted convert(const std::string& in, const std::string& out, const ArrayConvertOptions& options);
 };
 
 }  // namespace weyl

@@ -1,12 +1,13 @@
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "weyl/carriers/quantity.h"
 #include "weyl/config/fields.h"
 
 namespace weyl {
 
-struct Interface;
 struct Schema;
 struct Splits;
 
@@ -22,5 +23,13 @@ void fields(Fields& f, TensorsDataOptions& o);
 Schema declared_schema(const TensorsDataOptions& options, const Interface* interface);
 /// Opens whichever of train.safetensors, valid.safetensors and test.safetensors a folder has.
 Splits open_set(const TensorsDataOptions& options, const Interface* interface);
+
+/// What a carrier tensor file tells beside its tensors, for arrays of NumPy, which tell nothing (`weyl data convert poses.npz
+/// poses.safetensors group=se3 length_unit=mm`).
+struct ArrayConvertOptions {
+  std::optional<LieGroup> group;       // whose matrices `elements` are
+  std::string length_unit, time_unit;  // empty: not known
+};
+void fields(Fields& f, ArrayConvertOptions& o);
 
 }  // namespace weyl
