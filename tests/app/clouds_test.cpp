@@ -189,7 +189,15 @@ TEST(CloudsProgram, SegmentsPointsAndWritesThemColoured) {
             std::string::npos);
   const Outcome about_z = weyl_program("eval run --rotate z --json", folder);
   ASSERT_EQ(about_z.code, 0) << about_z.err;
-  EXPECT_GT(metric(*Json::parse(about_z.out, "eval").find("metrics"), "iou"), iou - 0.1);
+  const Json along = Json::parse(about_z.out, "eval");
+  EXPECT_GT(metric(*along.find("metrics"), "iou"), iou - 0.1);
+  EXPECT_EQ(along.find("axis")->string_or(""), "z");
+  EXPECT_NE(config.find("\nup = \"z\""), std::string::npos) << config;
+  // Which axis is upwards may be said of what is measured alone, though nothing else reads it.
+  const Outcome about_y = weyl_program("eval run --data set --rotate z data.clouds.up=y", folder);
+  ASSERT_EQ(about_y.code, 0) << about_y.err;
+  EXPECT_NE(about_y.out.find(", each turned about the upward axis, y\n"), std::string::npos) << about_y.out;
+  EXPECT_EQ(about_y.err.find("has no effect"), std::string::npos) << about_y.err;
   // Predicted are all points of a file that says no labels, where they are, though the model has seen 20 of them.
   fs::create_directories(folder + "/new");
   std::ofstream(folder + "/new/a.txt") << stick(2, false);

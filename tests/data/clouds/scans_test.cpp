@@ -358,9 +358,7 @@ TEST(Scans, RefuseWhatTheyCannotGive) {
       o.path +
           "/training_objectdataset_augmentedrot_scale75.h5: data.modelnet.neighbours must be less than 48, "
           "the points of a sample, got 48");
-  CloudsDataOptions own{.up = Axis::y};
-  EXPECT_NE(message_of<ConfigError>([&] { require_effects({own}); }).find("data.clouds.up"),
-            std::string::npos);
+  require_effects({CloudsDataOptions{.up = Axis::y}});  // by itself, too: `eval --rotate z` turns about it
 }
 
 }  // namespace scans_test
