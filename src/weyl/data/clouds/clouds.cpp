@@ -283,12 +283,21 @@ Schema schema_without_labels(const CloudsDataOptions& o) {
   return schema;
 }
 
-/// With `faults` files that are broken are left out, a line of each among them.
+/// The class of a model that is told classes by which the folder of a file is called; -1: it knows none of that name.
+int64_t class_of_folder(const std::string& file, const CloudsDataOptions& o) {
+  const auto at = std::ranges::find(o.known_classes,
+                                    fs::absolute(file).lexically_normal().parent_path().filename().string());
+  return o.class_input && at != o.known_classes.end() ? at - o.known_classes.begin() : -1;
+}
+
+/// A class is that of the layout, else that of the file itself, else that of its folder, which may have been given alone. With
+/// `faults` files that are broken are left out, a line of each among them.
 std::vector<HeldCloud> load(const std::vector<CloudFile>& files, const CloudsDataOptions& o,
                             std::vector<std::string>* faults = nullptr) {
   std::vector<HeldCloud> all;
   for (const CloudFile& file : files) {
     const size_t first = all.size();
+    const int64_t of_folder = class_of_folder(file.path, o);
     try {
       read_clouds(file.path, o, [&](Cloud cloud) {
         if (o.fit) {
@@ -303,7 +312,7 @@ std::vector<HeldCloud> load(const std::vector<CloudFile>& files, const CloudsDat
           keep_rows(cloud, rows);
           rows.clear();
         }
-        cloud.label = file.label >= 0 ? file.label : cloud.label;
+        cloud.label = file.label >= 0 ? file.label : cloud.label >= 0 ? cloud.label : of_folder;
         all.push_back({std::move(cloud), file.path, file.path, number, std::move(rows)});
       });
     } catch (const DataError& fault) {

@@ -73,7 +73,8 @@ class CloudSet : public Dataset {
 /// The feature of graphs that tells a model the class of a cloud.
 constexpr const char* kShapeClass = "shape_class";
 
-/// All clouds of one file, or of a folder without folders of classes, with the labels that the files say, if any.
+/// All clouds of one file, or of a folder without folders of classes, with the labels that the files say, if any; of a model
+/// that is told classes (class_input) also the one that their folder is called by.
 std::shared_ptr<const Dataset> open_cloud_files(const std::string& path, const CloudsDataOptions& options);
 
 }  // namespace weyl
