@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <sstream>
 
 #include "tests/app/program.h"
 #include "weyl/core/json.h"
@@ -216,7 +218,32 @@ TEST(CloudsProgram, SegmentsPointsAndWritesThemColoured) {
   EXPECT_GE(right, 36);
   EXPECT_NE(contents(folder + "/out/a.ply").find("comment class 1 colour 255 127 14 head\n"),
             std::string::npos);
+  EXPECT_EQ(contents(folder + "/out/predictions.csv"), "sample,source,output\n0,new/a.txt,a.ply\n");
   EXPECT_EQ(weyl_program("predict run new --out out", folder).code, 2);  // nothing is replaced
+  // The same names in several folders: each output lies as its cloud does, and the table says which is which.
+  std::set<std::string> rows;
+  for (const char* place : {"hall/left", "hall/right"}) {
+    fs::create_directories(folder + "/many/" + place);
+    for (const char* name : {"1.txt", "2,b.txt"}) {
+      std::ofstream(folder + "/many/" + place + "/" + name) << stick(3, false);
+    }
+  }
+  const Outcome several = weyl_program("predict run many/hall --out several", folder);
+  ASSERT_EQ(several.code, 0) << several.err;
+  std::istringstream table_of_points(contents(folder + "/several/predictions.csv"));
+  std::string row;
+  std::getline(table_of_points, row);
+  EXPECT_EQ(row, "sample,source,output");
+  while (std::getline(table_of_points, row)) {
+    const auto cells = csv_cells(row);
+    ASSERT_EQ(cells.size(), 3u) << row;
+    const fs::path source = cells[1], output = cells[2];
+    EXPECT_EQ(source.parent_path().filename(), output.parent_path()) << row;
+    EXPECT_EQ(source.stem(), output.stem()) << row;
+    EXPECT_TRUE(fs::is_regular_file(folder + "/several/" + cells[2])) << row;
+    rows.insert(cells[2]);
+  }
+  EXPECT_EQ(rows, (std::set<std::string>{"left/1.ply", "left/2,b.ply", "right/1.ply", "right/2,b.ply"}));
   const Outcome unlabelled = weyl_program("eval run --data new", folder);
   EXPECT_EQ(unlabelled.code, 3);
   EXPECT_NE(unlabelled.err.find("has no column 'part' (data.clouds.point_label)"), std::string::npos)
