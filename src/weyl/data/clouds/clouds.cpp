@@ -3,6 +3,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/random.h"
+#include "weyl/core/text_number.h"
 #include "weyl/data/base/class_names.h"
 #include "weyl/data/base/parts.h"
 #include "weyl/data/clouds/cloud_layout.h"
@@ -365,6 +367,27 @@ double mean_nodes(const std::vector<HeldCloud>& clouds, const CloudInput& input)
   return sum / static_cast<double>(clouds.size());
 }
 
+/// A line for each feature whose numbers are so large that places within 1, and all else, hardly count beside them.
+void warn_of_large_features(const std::vector<HeldCloud>& clouds, const CloudsDataOptions& o,
+                            std::vector<std::string>& warnings) {
+  constexpr double large = 100;
+  for (size_t k = 0; k < o.features.size(); ++k) {
+    double squares = 0, numbers = 0;
+    for (const HeldCloud& held : clouds) {
+      for (const double x : held.cloud.features[k]) {
+        squares += x * x;
+      }
+      numbers += static_cast<double>(held.cloud.features[k].size());
+    }
+    if (const double size = std::sqrt(squares / std::max(numbers, 1.0)); size > large) {
+      warnings.push_back(
+          text("data.clouds.features: ", quote(o.features[k].key, 40),
+               " is read as it is and has a root mean square of ", short_number(size),
+               " over the training points; numbers near 1 are learned from better: scale them in the files"));
+    }
+  }
+}
+
 /// How many classes of clouds there are, of which `names` and the largest, `most`, are known.
 int64_t count_of_classes(const CloudsDataOptions& o, const std::vector<std::string>& names, int64_t most) {
   const int64_t found = names.empty() ? most + 1 : std::ssize(names);
@@ -467,6 +490,7 @@ Splits open_set(const CloudsDataOptions& o, std::vector<std::string>* faults) {
   }
   schema.warnings = layout.warnings;
   Schema training = schema;
+  warn_of_large_features(parts[0], o, training.warnings);
   if (o.input.draws() && o.input.centres == 0 && std::ranges::none_of(parts[0], [](const HeldCloud& held) {
         return held.taken() < held.cloud.points();
       })) {
