@@ -101,6 +101,24 @@ TEST(PointLabels, StayWithTheirPoints) {
   }
 }
 
+/// A class that few points have is one of the files, whether these points are drawn or not.
+TEST(PointLabels, ClassesAreCountedOverAllPoints) {
+  const Folder folder;
+  std::string rows = "x y z part\n";
+  for (int p = 0; p < 200; ++p) {
+    rows += text(p, " ", p * p % 11, " ", p % 7, " ", p == 77 ? 9 : p % 2, "\n");
+  }
+  write(folder / "a.txt", rows);
+  CloudsDataOptions o = options_of(folder / "a.txt");
+  o.points = 3;
+  EXPECT_LT(mask_of(open_set(o).train).max().item<int64_t>(), 9);
+  EXPECT_EQ(open_set(o).train->schema().labels.at(0).categories, 10);
+  EXPECT_EQ(open_cloud_files(o.path, o)->schema().labels.at(0).categories, 10);
+  o.point_classes = 9;
+  EXPECT_NE(message_of<DataError>([&] { open_set(o); }).find("classes of points must be 0 .. 8"),
+            std::string::npos);
+}
+
 TEST(PointLabels, WhatIsWrongWithThemIsSaidInALine) {
   const Folder folder;
   const auto refused = [&](const std::string& name, const std::string& label = "part") {

@@ -285,6 +285,18 @@ Schema schema_without_labels(const CloudsDataOptions& o) {
   return schema;
 }
 
+/// The largest class of clouds and that of their points, drawn or not; -1: there are none.
+struct MostClasses {
+  int64_t of_clouds = -1, of_points = -1;
+
+  void look(const Cloud& cloud) {
+    of_clouds = std::max(of_clouds, cloud.label);
+    for (const int64_t k : cloud.classes) {
+      of_points = std::max(of_points, k);
+    }
+  }
+};
+
 /// The class of a model that is told classes by which the folder of a file is called; -1: it knows none of that name.
 int64_t class_of_folder(const std::string& file, const CloudsDataOptions& o) {
   const auto at = std::ranges::find(o.known_classes,
@@ -295,11 +307,12 @@ int64_t class_of_folder(const std::string& file, const CloudsDataOptions& o) {
 /// A class is that of the layout, else that of the file itself, else that of its folder, which may have been given alone. With
 /// `faults` files that are broken are left out, a line of each among them.
 std::vector<HeldCloud> load(const std::vector<CloudFile>& files, const CloudsDataOptions& o,
-                            std::vector<std::string>* faults = nullptr) {
+                            MostClasses& most, std::vector<std::string>* faults = nullptr) {
   std::vector<HeldCloud> all;
   for (const CloudFile& file : files) {
     const size_t first = all.size();
     const int64_t of_folder = class_of_folder(file.path, o);
+    MostClasses seen = most;
     try {
       read_clouds(file.path, o, [&](Cloud cloud) {
         if (o.fit) {
@@ -310,13 +323,15 @@ std::vector<HeldCloud> load(const std::vector<CloudFile>& files, const CloudsDat
                            ", the points of the cloud, got ", o.input.neighbours);
         const auto number = static_cast<int64_t>(all.size() - first);
         std::vector<int64_t> rows = rows_taken(o, file.path, number, cloud.points());
+        cloud.label = file.label >= 0 ? file.label : cloud.label >= 0 ? cloud.label : of_folder;
+        seen.look(cloud);
         if (!o.input.draws()) {
           keep_rows(cloud, rows);
           rows.clear();
         }
-        cloud.label = file.label >= 0 ? file.label : cloud.label >= 0 ? cloud.label : of_folder;
         all.push_back({std::move(cloud), file.path, file.path, number, std::move(rows)});
       });
+      most = seen;
     } catch (const DataError& fault) {
       if (faults == nullptr) {
         throw;
@@ -331,20 +346,6 @@ std::vector<HeldCloud> load(const std::vector<CloudFile>& files, const CloudsDat
   }
   return all;
 }
-
-/// The largest class of clouds and that of points; -1: there are none.
-struct MostClasses {
-  int64_t of_clouds = -1, of_points = -1;
-
-  void look(const std::vector<HeldCloud>& clouds) {
-    for (const HeldCloud& held : clouds) {
-      of_clouds = std::max(of_clouds, held.cloud.label);
-      for (const int64_t k : held.cloud.classes) {
-        of_points = std::max(of_points, k);
-      }
-    }
-  }
-};
 
 /// Whether the clouds have classes: all of them, or none.
 bool have_classes(const std::vector<HeldCloud>& clouds) {
@@ -449,13 +450,14 @@ Splits open_set(const CloudsDataOptions& o, std::vector<std::string>* faults) {
   require_options(o);
   const CloudLayout layout = cloud_layout(o);
   std::vector<HeldCloud> parts[3];
+  MostClasses most;
   if (layout.split()) {
     const std::vector<CloudFile>* given[] = {&layout.train, &layout.valid, &layout.test};
     for (size_t k = 0; k < 3; ++k) {
-      parts[k] = load(*given[k], o, faults);
+      parts[k] = load(*given[k], o, most, faults);
     }
   } else {
-    std::vector<HeldCloud> all = load(layout.all, o, faults);
+    std::vector<HeldCloud> all = load(layout.all, o, most, faults);
     const SplitIndices drawn =
         random_split(std::ssize(all), {.train = o.train_fraction, .valid = o.valid_fraction, .seed = o.seed});
     const std::vector<int64_t>* which[] = {&drawn.train, &drawn.valid, &drawn.test};
@@ -465,13 +467,11 @@ Splits open_set(const CloudsDataOptions& o, std::vector<std::string>* faults) {
       }
     }
   }
-  MostClasses most;
   bool first = true, classes = false;
   for (const auto& part : parts) {
     if (part.empty()) {
       continue;
     }
-    most.look(part);
     if (!o.point_label.empty() && !o.class_input) {
       continue;
     }
@@ -520,10 +520,9 @@ std::shared_ptr<const Dataset> open_cloud_files(const std::string& path, const C
   for (const std::string& file : fs::is_directory(path) ? clouds_in(path) : std::vector<std::string>{path}) {
     files.push_back({file, -1});
   }
-  std::vector<HeldCloud> clouds = load(files, o);
-  require<DataError>(!clouds.empty(), path, ": holds no point cloud: must be ", cloud_endings);
   MostClasses most;
-  most.look(clouds);
+  std::vector<HeldCloud> clouds = load(files, o, most);
+  require<DataError>(!clouds.empty(), path, ": holds no point cloud: must be ", cloud_endings);
   if ((o.point_label.empty() || o.class_input) && !have_classes(clouds)) {
     most.of_clouds = -1;
   }

@@ -86,7 +86,7 @@ void write_neighbours(ConfigDraft& draft, bool asked, bool moments) {
 FoundData look_at_clouds(const std::string& path) {
   FoundData found;
   CloudsDataOptions options{.path = path};
-  options.points = 0;
+  options.points = most_points;  // of sets that fill the memory no more is needed
   const CloudLayout layout = cloud_layout(options);
   const bool split = layout.split();
   const Splits splits = open_set(options);
