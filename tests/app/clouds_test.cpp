@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <sstream>
 
 #include "tests/app/program.h"
 #include "weyl/core/json.h"
@@ -189,7 +191,15 @@ TEST(CloudsProgram, SegmentsPointsAndWritesThemColoured) {
             std::string::npos);
   const Outcome about_z = weyl_program("eval run --rotate z --json", folder);
   ASSERT_EQ(about_z.code, 0) << about_z.err;
-  EXPECT_GT(metric(*Json::parse(about_z.out, "eval").find("metrics"), "iou"), iou - 0.1);
+  const Json along = Json::parse(about_z.out, "eval");
+  EXPECT_GT(metric(*along.find("metrics"), "iou"), iou - 0.1);
+  EXPECT_EQ(along.find("axis")->string_or(""), "z");
+  EXPECT_NE(config.find("\nup = \"z\""), std::string::npos) << config;
+  // Which axis is upwards may be said of what is measured alone, though nothing else reads it.
+  const Outcome about_y = weyl_program("eval run --data set --rotate z data.clouds.up=y", folder);
+  ASSERT_EQ(about_y.code, 0) << about_y.err;
+  EXPECT_NE(about_y.out.find(", each turned about the upward axis, y\n"), std::string::npos) << about_y.out;
+  EXPECT_EQ(about_y.err.find("has no effect"), std::string::npos) << about_y.err;
   // Predicted are all points of a file that says no labels, where they are, though the model has seen 20 of them.
   fs::create_directories(folder + "/new");
   std::ofstream(folder + "/new/a.txt") << stick(2, false);
@@ -208,7 +218,32 @@ TEST(CloudsProgram, SegmentsPointsAndWritesThemColoured) {
   EXPECT_GE(right, 36);
   EXPECT_NE(contents(folder + "/out/a.ply").find("comment class 1 colour 255 127 14 head\n"),
             std::string::npos);
+  EXPECT_EQ(contents(folder + "/out/predictions.csv"), "sample,source,output\n0,new/a.txt,a.ply\n");
   EXPECT_EQ(weyl_program("predict run new --out out", folder).code, 2);  // nothing is replaced
+  // The same names in several folders: each output lies as its cloud does, and the table says which is which.
+  std::set<std::string> rows;
+  for (const char* place : {"hall/left", "hall/right"}) {
+    fs::create_directories(folder + "/many/" + place);
+    for (const char* name : {"1.txt", "2,b.txt"}) {
+      std::ofstream(folder + "/many/" + place + "/" + name) << stick(3, false);
+    }
+  }
+  const Outcome several = weyl_program("predict run many/hall --out several", folder);
+  ASSERT_EQ(several.code, 0) << several.err;
+  std::istringstream table_of_points(contents(folder + "/several/predictions.csv"));
+  std::string row;
+  std::getline(table_of_points, row);
+  EXPECT_EQ(row, "sample,source,output");
+  while (std::getline(table_of_points, row)) {
+    const auto cells = csv_cells(row);
+    ASSERT_EQ(cells.size(), 3u) << row;
+    const fs::path source = cells[1], output = cells[2];
+    EXPECT_EQ(source.parent_path().filename(), output.parent_path()) << row;
+    EXPECT_EQ(source.stem(), output.stem()) << row;
+    EXPECT_TRUE(fs::is_regular_file(folder + "/several/" + cells[2])) << row;
+    rows.insert(cells[2]);
+  }
+  EXPECT_EQ(rows, (std::set<std::string>{"left/1.ply", "left/2,b.ply", "right/1.ply", "right/2,b.ply"}));
   const Outcome unlabelled = weyl_program("eval run --data new", folder);
   EXPECT_EQ(unlabelled.code, 3);
   EXPECT_NE(unlabelled.err.find("has no column 'part' (data.clouds.point_label)"), std::string::npos)

@@ -33,6 +33,23 @@ TEST(NewConfig, OfPointCloudsOfOnesOwn) {
   has(counted, "points = 50");
 }
 
+/// SemanticKITTI's sequences, which lie beside trajectories.
+TEST(NewConfig, OfScansInSequencesLearnsTheirLabels) {
+  const std::string folder = scratch("new-config-scans");
+  for (const char* sequence : {"00", "08"}) {
+    const std::string place = folder + "/kitti/sequences/" + sequence;
+    fs::create_directories(place);
+    fs::copy(fixtures + "clouds/sequence", place, fs::copy_options::recursive);
+    put(place + "/poses.txt", "1 0 0 0 0 1 0 0 0 0 1 0\n");
+  }
+  const std::string config = trained(folder, "kitti --system transformer");
+  for (const char* line : {"set = \"clouds\"", "point_label = \"label\"", "point_classes = 248"}) {
+    has(config, line);
+  }
+  has_not(config, "class_input");
+  has_not(config, "train_fraction");  // 08 is the validation set
+}
+
 // The places of bare clouds hardly change what GATr says: where there are normals its config has them.
 TEST(NewConfig, OfSurfacesHasNormalsForGatr) {
   const std::string folder = scratch("new-config-normals");

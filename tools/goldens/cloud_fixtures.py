@@ -88,6 +88,7 @@ for version, point_format in (("1.2", 3), ("1.4", 6), ("1.4", 8)):
         answers[f"{point_format}_{name.lower()}"] = np.asarray(again[name], dtype="f8")
     answers[f"{point_format}_scan_angle"] = (np.asarray(again["scan_angle_rank"], dtype="f8") if point_format == 3
                                              else np.asarray(again["scan_angle"], dtype="f8") * 0.006)
+    answers[f"{point_format}_intensity"] /= 257
     for name in ("red", "green", "blue", "nir"):
         if name in again.point_format.dimension_names:
             answers[f"{point_format}_{name}"] = np.asarray(again[name], dtype="f8") / (1 if point_format == 3 else 257)

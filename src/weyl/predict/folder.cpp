@@ -4,6 +4,7 @@
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/tensor.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <optional>
 #include <set>
@@ -29,22 +30,44 @@ namespace fs = std::filesystem;
 // Beside the predictions of a batch of clouds: the places of their nodes (N, 3), and where each cloud begins and ends (B + 1).
 constexpr const char *kPlaces = "places of nodes", *kOffsets = "offsets of clouds";
 
+/// Of each file its folder below the deepest one that holds them all; empty: it lies there, or nobody knows the file.
+std::vector<fs::path> folders_below_common(const std::vector<std::string>& files) {
+  std::vector<fs::path> folders;
+  std::optional<fs::path> common;
+  for (const std::string& file : files) {
+    folders.push_back(file.empty() ? fs::path() : fs::absolute(file).lexically_normal().parent_path());
+    if (file.empty()) {
+      continue;
+    }
+    const fs::path held = common.value_or(folders.back());
+    const auto apart = std::mismatch(held.begin(), held.end(), folders.back().begin(), folders.back().end());
+    common.emplace();
+    std::for_each(held.begin(), apart.first, [&](const fs::path& part) { *common /= part; });
+  }
+  for (fs::path& folder : folders) {
+    folder = folder.empty() || folder == *common ? fs::path() : folder.lexically_relative(*common);
+  }
+  return folders;
+}
+
 class Writer {
  public:
   Writer(std::string folder, const Dataset& data, bool masks, std::vector<std::string> names,
          bool probabilities, Overwrite overwrite)
       : folder_(std::move(folder)),
         data_(data),
+        clouds_(dynamic_cast<const CloudSet*>(&data)),
         points_(data.schema().carrier() == Carrier::points),
         names_(std::move(names)),
         probabilities_(probabilities),
         overwrite_(std::move(overwrite)) {
     for (int64_t sample = 0; sample < data_.size(); ++sample) {
-      overwrite_.add_input(data_.source(sample));
+      overwrite_.add_input(file_of(sample));
     }
     if (masks) {
       name_masks();
-    } else {
+    }
+    if (!masks || points_) {
       overwrite_.at(table_path());
     }
   }
@@ -97,9 +120,20 @@ class Writer {
  private:
   std::string table_path() const { return folder_ + "/predictions.csv"; }
 
-  // Names every file and asks whether it may be written.
+  /// The file that a sample is in, alone or with others; empty: nobody knows it.
+  std::string file_of(int64_t sample) const {
+    return clouds_ != nullptr ? clouds_->file(sample) : data_.source(sample);
+  }
+
+  // Names every file and asks whether it may be written. Those of clouds lie in folders as the clouds do: the same names stand
+  // in many folders of classes or scenes.
   void name_masks() {
     std::set<std::string> taken;
+    std::vector<std::string> files;
+    for (int64_t sample = 0; points_ && sample < data_.size(); ++sample) {
+      files.push_back(file_of(sample));
+    }
+    const std::vector<fs::path> below = folders_below_common(files);
     for (int64_t sample = 0; sample < data_.size(); ++sample) {
       const std::string source = data_.source(sample);
       require<DataError>(!source.empty() || points_, "--out: sample ", sample,
@@ -107,6 +141,7 @@ class Writer {
                          "file");
       std::string stem = case_name(data_, sample);
       stem = stem.empty() ? text("sample_", sample) : stem;
+      stem = points_ ? (below[static_cast<size_t>(sample)] / stem).string() : stem;
       while (!taken.insert(stem).second ||
              (probabilities_ && !points_ && !taken.insert(text(stem, probabilities_ending)).second)) {
         stem += text("_", sample);
@@ -135,9 +170,8 @@ class Writer {
   /// Of nodes (M, 3), (M, 1), (M, K).
   void write_points(int64_t sample, const Tensor& positions, const Tensor& classes,
                     const Tensor& probabilities) {
-    const auto* clouds = dynamic_cast<const CloudSet*>(&data_);  // of others the nodes are all there is
     const auto whole =
-        clouds != nullptr ? std::optional(clouds->points_in_file(sample, last_)) : std::nullopt;
+        clouds_ != nullptr ? std::optional(clouds_->points_in_file(sample, last_)) : std::nullopt;
     const auto rows = [&](const Tensor& of_nodes) {
       return whole ? of_nodes.index_select(0, whole->nodes).contiguous() : of_nodes.contiguous();
     };
@@ -154,7 +188,10 @@ class Writer {
       points.probabilities = values(shares.const_data_ptr<float>(), shares);
     }
     const std::string path = stems_.at(static_cast<size_t>(sample)) + ".ply";
+    make_folder(fs::path(path).parent_path().string());
     write_file_atomically(path, ply_of(points), overwrite_.at(path));
+    table_ += text(table_.empty() ? "sample,source,output\n" : "\n", sample, ",", csv_cell(file_of(sample)),
+                   ",", csv_cell(path.substr(folder_.size() + 1)));
   }
 
   void write(const std::string& source, const std::string& stem, const Tensor& values,
@@ -164,6 +201,7 @@ class Writer {
 
   std::string folder_;
   const Dataset& data_;
+  const CloudSet* clouds_;  // null: other samples, of which the nodes are all there is
   bool points_;
   std::vector<std::string> names_;  // of the classes, or none
   bool named_ = false;              // there is one for each probability

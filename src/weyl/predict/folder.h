@@ -14,7 +14,8 @@ namespace weyl {
 ///   (data/images/prediction.h), and is named after it. The mask of images with two classes has the values 0 and 255.
 ///   With `probabilities` there is also STEM_probabilities.
 /// * A `mask` of the points of a cloud becomes a PLY of all points of the sample's file, each with the class of the node nearest to
-///   it and its colour, with `probabilities` these, too (data/clouds/ply.h). It is named after the sample.
+///   it and its colour, with `probabilities` these, too (data/clouds/ply.h). It is named after the sample, in the folder that the sample's
+///   file has below the deepest one that holds them all; predictions.csv has the rows sample, source, output.
 /// * Classes of whole samples become rows of predictions.csv: sample, source, class, its name where the model knows it,
 ///   the probabilities and, for several models, their standard deviations.
 ///

@@ -61,7 +61,10 @@ Interface told(const Recipe& recipe, const Schema& schema, std::shared_ptr<Task>
 /// The data set that knows the classes and states which the model has learned.
 DataOptions as_learned(DataOptions data, const TaskOptions& task, const SampleFacts& trained_on) {
   const std::vector<std::string>& classes = trained_on.classes;
-  data = know_classes(std::move(data), classes.empty() ? names_of_classes(task, classes) : classes);
+  const auto* clouds = std::get_if<CloudsDataOptions>(&data.set);
+  const bool of_points = clouds != nullptr && !clouds->point_label.empty();  // which the task's names are of
+  data = know_classes(std::move(data),
+                      classes.empty() && !of_points ? names_of_classes(task, classes) : classes);
   return know_states(std::move(data), trained_on.states);
 }
 

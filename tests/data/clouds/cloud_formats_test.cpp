@@ -150,13 +150,41 @@ TEST(CloudFormats, LasIsReadAsLaspyReadsIt) {
     EXPECT_EQ(compared, table.names.size());
     for (size_t k = 0; k < table.names.size(); ++k) {
       const std::string& name = table.names[k];
-      EXPECT_EQ(table.bytes[k], name == "red" || name == "green" || name == "blue" || name == "nir") << name;
+      EXPECT_EQ(table.bytes[k],
+                name == "intensity" || name == "red" || name == "green" || name == "blue" || name == "nir")
+          << name;
     }
     // Places to the last digit: nothing is rounded to float32 on the way.
     const std::vector<double> x = values_of(truth, format + "_x");
     for (int64_t row = 0; row < table.rows; ++row) {
       EXPECT_DOUBLE_EQ(table.values[row * table.columns() + table.find("x")], x[row]);
     }
+  }
+}
+
+/// As colours are: of 16 bits, or of 8 where none in the file needs more.
+TEST(CloudFormats, IntensitiesOfLasAreBytes) {
+  std::ifstream in(folder + "format_6.las", std::ios::binary);
+  std::string file{std::istreambuf_iterator<char>(in), {}};
+  const auto intensities = [&] {
+    const PointTable table = parse_las(std::as_bytes(std::span(file)), "p");
+    std::vector<double> values;
+    for (int64_t row = 0; row < table.rows; ++row) {
+      values.push_back(table.values[row * table.columns() + table.find("intensity")]);
+    }
+    return values;
+  };
+  for (const double x : intensities()) {
+    EXPECT_TRUE(x >= 0 && x <= 255) << x;
+  }
+  const auto byte = [&](size_t at) { return static_cast<uint8_t>(file[at]); };
+  const size_t points = byte(96) + 256U * byte(97), size = byte(105), intensity = 12;
+  for (size_t p = 0; p < 40; ++p) {
+    file[points + p * size + intensity + 1] = 0;  // the upper byte
+  }
+  const std::vector<double> narrow = intensities();
+  for (size_t p = 0; p < 40; ++p) {
+    EXPECT_EQ(narrow[p], byte(points + p * size + intensity));
   }
 }
 

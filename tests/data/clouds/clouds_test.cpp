@@ -4,11 +4,13 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <string_view>
 
 #include "tests/data/clouds/cloud_samples.h"
 #include "tests/data/folder.h"
@@ -212,6 +214,72 @@ TEST(Clouds, ArchivesOfAtomsAreNone) {
   EXPECT_FALSE(is_cloud_folder(folder / "set"));
 }
 
+/// A scan of KITTI's in the folder of its sequence, beside a trajectory, and its labels unless there are none.
+void put_scan(const std::string& sequence, const std::string& name, bool labels = true) {
+  const std::string from = WEYL_SOURCE_DIR "/tests/fixtures/clouds/sequence/";
+  for (const auto& [folder, end] : {std::pair{"/velodyne/", ".bin"}, {"/labels/", ".label"}}) {
+    if (labels || std::string_view(end) == ".bin") {
+      fs::create_directories(sequence + folder);
+      fs::copy_file(from + folder + "000000" + end, sequence + folder + name + end);
+    }
+  }
+  write(sequence + "/poses.txt", "1 0 0 0 0 1 0 0 0 0 1 0\n");
+  write(sequence + "/times.txt", "0.0\n");
+}
+
+/// Sizes of the splits, 0 where there is none.
+std::array<int64_t, 3> sizes_of(const Splits& splits) {
+  const auto size = [](const auto& split) { return split == nullptr ? 0 : split->size(); };
+  return {size(splits.train), size(splits.valid), size(splits.test)};
+}
+
+/// What training reads is what whoever looks at the folder takes for clouds.
+TEST(Clouds, ScansOfSequencesAreReadWhereverTheirFolderIsGiven) {
+  const Folder folder;
+  using Sizes = std::array<int64_t, 3>;
+  for (const char* name : {"000000", "000001"}) {
+    put_scan(folder / "kitti/sequences/00", name);
+    put_scan(folder / "kitti/sequences/08", name);
+    put_scan(folder / "kitti/sequences/11", name, false);
+    for (const char* split : {"train", "val", "test"}) {
+      put_scan(folder / (std::string("split/") + split), name);
+    }
+    put_scan(folder / "bare/00", name, false);
+  }
+  CloudsDataOptions o{.point_label = "label", .points = 0};
+  for (const char* path : {"kitti", "kitti/sequences"}) {
+    o.path = folder / path;
+    EXPECT_TRUE(is_cloud_folder(o.path)) << path;
+    const Splits splits = open_set(o);
+    EXPECT_EQ(sizes_of(splits), (Sizes{2, 2, 0})) << path;
+    EXPECT_EQ(splits.valid->source(0), folder / "kitti/sequences/08/velodyne/000000.bin");
+    EXPECT_EQ(
+        splits.train->schema().warnings,
+        std::vector<std::string>{o.path + ": scans without labels beside them are left out, those of '11'"});
+    EXPECT_EQ(sizes_of(open_set(CloudsDataOptions{.path = o.path, .points = 0})), (Sizes{2, 2, 2})) << path;
+    EXPECT_EQ(open_for_inspection(o.path).size(), 3u) << path;
+  }
+  // Of one sequence, or of its scans alone, nobody knows splits.
+  o.train_fraction = 1;
+  o.valid_fraction = 0;
+  for (const char* path : {"kitti/sequences/00", "kitti/sequences/00/velodyne"}) {
+    o.path = folder / path;
+    EXPECT_TRUE(is_cloud_folder(o.path)) << path;
+    EXPECT_EQ(sizes_of(open_set(o)), (Sizes{2, 0, 0})) << path;
+  }
+  o.path = folder / "split";
+  EXPECT_TRUE(is_cloud_folder(o.path));
+  EXPECT_EQ(sizes_of(open_set(o)), (Sizes{2, 2, 2}));
+  EXPECT_EQ(open_for_inspection(o.path).size(), 3u);
+  // Without labels they say no classes: a folder of sequences is its trajectories to who does not ask for clouds.
+  o.path = folder / "bare";
+  EXPECT_FALSE(is_cloud_folder(o.path));
+  EXPECT_NE(message_of<DataError>([&] { open_set(o); }).find("has no column 'label'"), std::string::npos);
+  EXPECT_EQ(sizes_of(open_set(CloudsDataOptions{.path = o.path, .train_fraction = 1, .valid_fraction = 0})),
+            (Sizes{2, 0, 0}));
+  EXPECT_EQ(open_file(folder / "bare/00/velodyne", {})->size(), 2);
+}
+
 TEST(Clouds, ATableSaysClassesAndSplits) {
   const Folder folder;
   for (const char* name : {"a.txt", "b.txt", "below/c.txt", "d.txt"}) {
@@ -288,7 +356,8 @@ TEST(Clouds, WhatDoesNotFitIsRefused) {
   };
   EXPECT_EQ(refused({.path = folder / "none"}), folder / "none: there is no such folder");
   fs::create_directory(folder / "empty");
-  EXPECT_TRUE(refused({.path = folder / "empty"}).starts_with(folder / "empty: holds no point cloud"));
+  EXPECT_EQ(refused({.path = folder / "empty"}), folder / "empty: holds no point cloud (" +
+                                                     std::string(cloud_endings) + "), nor a folder of them");
   make_classes(folder / "set", 2, 5);
   EXPECT_NE(refused({.path = folder / "set", .classes = 3}).find("data.clouds.classes must be 2"),
             std::string::npos);

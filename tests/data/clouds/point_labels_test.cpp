@@ -2,6 +2,7 @@
 #include <ATen/ATen.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <set>
 
 #include "tests/data/clouds/cloud_samples.h"
@@ -98,6 +99,24 @@ TEST(PointLabels, StayWithTheirPoints) {
     }
     EXPECT_GT(drawn.size(), chosen ? 10u : 20u);  // other points in other epochs
   }
+}
+
+/// A class that few points have is one of the files, whether these points are drawn or not.
+TEST(PointLabels, ClassesAreCountedOverAllPoints) {
+  const Folder folder;
+  std::string rows = "x y z part\n";
+  for (int p = 0; p < 200; ++p) {
+    rows += text(p, " ", p * p % 11, " ", p % 7, " ", p == 77 ? 9 : p % 2, "\n");
+  }
+  write(folder / "a.txt", rows);
+  CloudsDataOptions o = options_of(folder / "a.txt");
+  o.points = 3;
+  EXPECT_LT(mask_of(open_set(o).train).max().item<int64_t>(), 9);
+  EXPECT_EQ(open_set(o).train->schema().labels.at(0).categories, 10);
+  EXPECT_EQ(open_cloud_files(o.path, o)->schema().labels.at(0).categories, 10);
+  o.point_classes = 9;
+  EXPECT_NE(message_of<DataError>([&] { open_set(o); }).find("classes of points must be 0 .. 8"),
+            std::string::npos);
 }
 
 TEST(PointLabels, WhatIsWrongWithThemIsSaidInALine) {
@@ -213,6 +232,46 @@ TEST(PointLabels, AClassThatTheModelDoesNotKnowIsNoInput) {
     told.insert(input.argmax().item<int64_t>());
   }
   EXPECT_EQ(told, (std::set<int64_t>{1, 2}));
+}
+
+/// What a model is told of a folder of one class, or a file of it, is how that folder is called.
+TEST(PointLabels, AClassGivenAloneIsCalledAsItsFolder) {
+  const Folder folder;
+  for (const char* name : {"lamp/a.txt", "lamp/b.txt", "sofa/a.txt"}) {
+    write(folder / name, "x y z part\n0 0 0 2\n1 2 3 0\n-4 5 6 1\n");
+  }
+  write_npz(folder / "lamp/own.npz",
+            std::vector<NamedArray>{array("points", ElementType::f32, {3, 3}, places),
+                                    array("part", ElementType::i64, {3}, parts),
+                                    array("label", ElementType::i64, {1}, std::vector<int64_t>{2})});
+  CloudsDataOptions o = options_of("");
+  o.class_input = true;
+  o.classes = 3;
+  o.known_classes = {"chair", "lamp", "table"};
+  const auto told = [](const std::shared_ptr<const Dataset>& data) {
+    std::multiset<int64_t> classes;
+    for (int64_t i = 0; i < data->size(); ++i) {
+      classes.insert(points_of(sample(data, i)).of_graphs.at("shape_class").argmax().item<int64_t>());
+    }
+    return classes;
+  };
+  for (const auto& [path, classes] : {std::pair<std::string, std::multiset<int64_t>>{"lamp", {1, 1, 2}},
+                                      {"lamp/", {1, 1, 2}},
+                                      {"lamp/b.txt", {1}},
+                                      {"lamp/own.npz", {2}}}) {  // which says another class itself
+    o.path = folder / path;
+    EXPECT_EQ(told(open_cloud_files(o.path, o)), classes) << path;
+    EXPECT_EQ(told(open_set(o).train), classes) << path;
+  }
+  for (const char* path : {"sofa", "sofa/a.txt"}) {
+    o.path = folder / path;
+    for (const auto& open : {std::function<void()>([&] { open_cloud_files(o.path, o); }),
+                             std::function<void()>([&] { open_set(o); })}) {
+      EXPECT_NE(message_of<DataError>(open).find("class_input needs the class of each cloud"),
+                std::string::npos)
+          << path;
+    }
+  }
 }
 
 /// Labels of points by a usual name of classes: who asks for no labels of points, as prediction, is not told of them.

@@ -1,6 +1,7 @@
 #include <cmath>
 #include <exception>
 #include <iostream>
+#include <optional>
 
 #include "weyl/app/terminal/exit_codes.h"
 #include "weyl/app/terminal/log.h"
@@ -12,6 +13,7 @@
 #include "weyl/app/verbs/machine.h"
 #include "weyl/app/verbs/ranks.h"
 #include "weyl/app/verbs/verbs.h"
+#include "weyl/core/axis.h"
 #include "weyl/core/check.h"
 #include "weyl/core/output_files.h"
 #include "weyl/core/own_folder.h"
@@ -68,26 +70,38 @@ int upward_axis_of(const DataOptions& data) {
   return shapes != nullptr ? upward_axis(*shapes) : 2;
 }
 
-/// `turned`: how the samples were, z or so3; empty: not at all.
+/// How the samples were turned: `how` is z or so3, of z with the axis that it was; empty: not at all.
+struct Turned {
+  std::string how;
+  std::optional<int> about;
+};
+
+std::string how_turned(const Turned& turned) {
+  return turned.how.empty() ? ""
+         : turned.about     ? text(", each turned about the upward axis, ", axis_names[*turned.about])
+                            : ", each turned by any rotation";
+}
+
 void print_evaluation(const Evaluation& evaluation,
-                      const std::vector<std::pair<std::string, Metrics>>& baselines,
-                      const std::string& turned, bool json) {
+                      const std::vector<std::pair<std::string, Metrics>>& baselines, const Turned& turned,
+                      bool json) {
   if (json) {
     Json beside = Json::object();
     for (const auto& [name, metrics] : baselines) {
       beside.set(name, to_json(metrics));
     }
     Json said = to_json(evaluation).set("baselines", beside);
-    if (!turned.empty()) {
-      said.set("rotate", turned);
+    if (!turned.how.empty()) {
+      said.set("rotate", turned.how);
+    }
+    if (turned.about) {
+      said.set("axis", std::string(axis_names[*turned.about]));
     }
     std::cout << said.dump() << "\n";
     return;
   }
-  std::cout << evaluation.samples << (evaluation.samples == 1 ? " sample" : " samples")
-            << (turned.empty()    ? "\n"
-                : turned == "so3" ? ", each turned by any rotation\n"
-                                  : ", each turned about the upward axis\n")
+  std::cout << evaluation.samples << (evaluation.samples == 1 ? " sample" : " samples") << how_turned(turned)
+            << "\n"
             << metrics_lines(of_first_step(evaluation.metrics), baselines);
   std::cout << rollout_text(evaluation.metrics, baselines);
   for (const Breakdown& breakdown : evaluation.breakdowns) {
@@ -143,10 +157,10 @@ int measure(const EvalCommand& command, const Systems& systems, const std::share
   if (leads) {
     warn_of_training_samples(command, *data);
   }
-  if (!command.rotate.empty()) {
-    const std::optional<int> about =
-        command.rotate == "z" ? std::optional(upward_axis_of(recipe.data)) : std::nullopt;
-    data = turned_samples(data, about, 0, where);
+  const Turned turned{command.rotate,
+                      command.rotate == "z" ? std::optional(upward_axis_of(recipe.data)) : std::nullopt};
+  if (!turned.how.empty()) {
+    data = turned_samples(data, turned.about, 0, where);
   }
   Progress progress("eval", data->size(), Progress::style_for_stderr(command.output.quiet || !leads));
   Evaluation evaluation = predictor.evaluate(data, where,
@@ -185,7 +199,7 @@ int measure(const EvalCommand& command, const Systems& systems, const std::share
   for (auto& [name, metrics] : baselines) {
     leave_out(metrics, without);
   }
-  print_evaluation(evaluation, baselines, command.rotate, command.output.json);
+  print_evaluation(evaluation, baselines, turned, command.output.json);
   return exit_done;
 }
 

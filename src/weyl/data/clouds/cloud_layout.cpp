@@ -49,39 +49,118 @@ std::vector<fs::path> class_folders(const fs::path& folder) {
   return result;
 }
 
-/// The files of a folder of one of the two layouts; `names` are the classes, which the first folder says.
-std::vector<CloudFile> cloud_files_of(const fs::path& folder, std::vector<std::string>& names, bool first,
-                                      const std::vector<std::string>& known) {
+/// The scans of a folder `velodyne`; empty where there is no such folder.
+std::vector<std::string> scans_in(const fs::path& velodyne) {
+  auto files = clouds_in(velodyne.string());
+  std::erase_if(files, [](const std::string& file) { return !file.ends_with(".bin"); });
+  return files;
+}
+
+/// Folders `velodyne` of scans, as KITTI has them: in the folder, in those in it, or in `sequences` and those in that.
+std::vector<fs::path> scan_folders(const fs::path& folder) {
+  const fs::path above = fs::is_directory(folder / "sequences") ? folder / "sequences" : folder;
+  std::vector<fs::path> result = folder_entries(above, true);
+  result.insert(result.begin(), above);
+  std::erase_if(result, [](fs::path& path) {
+    path /= "velodyne";
+    return scans_in(path).empty();
+  });
+  return result;
+}
+
+/// What a folder of one split, or of a set without folders of splits, holds: scans, or folders of classes, files or both.
+struct CloudFolder {
+  std::vector<fs::path> scans;     // folders `velodyne`
+  std::vector<fs::path> classes;   // with clouds in them
+  std::vector<std::string> files;  // clouds directly in it
+
+  bool empty() const { return scans.empty() && classes.empty() && files.empty(); }
+};
+
+CloudFolder look_into(const fs::path& folder) {
+  CloudFolder found{.scans = scan_folders(folder), .classes = {}, .files = {}};
+  if (found.scans.empty()) {
+    found.classes = class_folders(folder);
+    found.files = clouds_in(folder.string());
+  }
+  return found;
+}
+
+/// The folders of the splits of a set that has train or test, by their numbers.
+std::vector<std::pair<size_t, fs::path>> split_folders(const fs::path& folder) {
+  std::vector<std::pair<size_t, fs::path>> result;
+  if (fs::is_directory(folder / "train") || fs::is_directory(folder / "test")) {
+    for (const auto& [split, name] : {std::pair{0, "train"}, {1, "valid"}, {1, "val"}, {2, "test"}}) {
+      if (fs::is_directory(folder / name)) {
+        result.emplace_back(split, folder / name);
+      }
+    }
+  }
+  return result;
+}
+
+/// Whether the scans of a folder `velodyne` may have labels.
+bool has_scan_labels(const fs::path& velodyne) {
+  return fs::is_directory(velodyne.parent_path() / "labels");
+}
+
+/// All scans. Where classes of points are learned, those of sequences without them, as SemanticKITTI's of its benchmark, are left
+/// out, unless no sequence has any.
+std::vector<CloudFile> scans_of(const std::vector<fs::path>& folders, const CloudsDataOptions& o,
+                                std::vector<std::string>& warnings) {
+  const bool labelled = !o.point_label.empty() && std::ranges::any_of(folders, has_scan_labels);
   std::vector<CloudFile> files;
-  const auto folders = class_folders(folder);
-  if (first && !folders.empty()) {
-    for (const fs::path& path : folders) {
+  std::string left;
+  for (const fs::path& velodyne : folders) {
+    if (labelled && !has_scan_labels(velodyne)) {
+      left += text(left.empty() ? "" : ", ", quote(velodyne.parent_path().filename().string(), 80));
+      continue;
+    }
+    for (const std::string& file : scans_in(velodyne)) {
+      files.push_back({file, -1});
+    }
+  }
+  if (!left.empty()) {
+    warnings.push_back(text(o.path, ": scans without labels beside them are left out, those of ", left));
+  }
+  return files;
+}
+
+/// The files of a folder of one split, or of all; the classes are those of the first folder.
+std::vector<CloudFile> cloud_files_of(const fs::path& folder, CloudLayout& layout, bool first,
+                                      const CloudsDataOptions& o) {
+  CloudFolder found = look_into(folder);
+  if (!found.scans.empty()) {
+    return scans_of(found.scans, o, layout.warnings);
+  }
+  std::vector<CloudFile> files;
+  std::vector<std::string>& names = layout.classes;
+  if (first && !found.classes.empty()) {
+    for (const fs::path& path : found.classes) {
       names.push_back(path.filename().string());
     }
-    names = classes_of(std::move(names), known);
+    names = classes_of(std::move(names), o.known_classes);
   }
-  for (const fs::path& path : folders) {
+  for (const fs::path& path : found.classes) {
     const auto at = std::ranges::find(names, path.filename().string());
-    if (names == known) {
-      require_known({path.filename().string()}, known, folder.string());
+    if (names == o.known_classes) {
+      require_known({path.filename().string()}, o.known_classes, folder.string());
     }
     require<DataError>(at != names.end(), path.string(), ": is no class of the training clouds");
     for (const std::string& file : clouds_in(path.string())) {
       files.push_back({file, at - names.begin()});
     }
   }
-  auto loose = clouds_in(folder.string());
-  if (!folders.empty()) {  // notes and lists of names lie beside folders of classes
+  auto& loose = found.files;
+  if (!found.classes.empty()) {  // notes and lists of names lie beside folders of classes
     std::erase_if(loose, [](const std::string& f) { return f.ends_with(".txt") || f.ends_with(".csv"); });
   }
-  require<DataError>(folders.empty() || loose.empty(), folder.string(),
+  require<DataError>(found.classes.empty() || loose.empty(), folder.string(),
                      ": holds folders of classes and clouds beside them, such as ",
                      loose.empty() ? "" : quote(fs::path(loose.front()).filename().string(), 80),
                      "; data.clouds.labels names a table of files and classes");
-  if (folders.empty()) {
-    for (const std::string& file : loose) {
-      files.push_back({file, -1});
-    }
+  for (const std::string& file : loose) {
+    files.push_back({file, -1});
   }
   return files;
 }
@@ -212,7 +291,7 @@ CloudLayout labelled(const fs::path& folder, const CloudsDataOptions& o) {
 /// Folders beside those of splits, whose clouds nobody would miss: a validation set of another name, for one.
 void warn_of_others(CloudLayout& layout, const fs::path& folder, const std::set<fs::path>& taken) {
   for (const fs::path& other : folder_entries(folder, true)) {
-    if (!taken.contains(other) && (!class_folders(other).empty() || !clouds_in(other.string()).empty())) {
+    if (!taken.contains(other) && !look_into(other).empty()) {
       layout.warnings.push_back(
           text(folder.string(), ": the folder ", quote(other.filename().string(), 80),
                " is left out, the folders of splits are train, valid (or val) and test"));
@@ -251,6 +330,32 @@ bool give_splits(CloudLayout& layout) {
   return true;
 }
 
+/// SemanticKITTI's own splits where scans are of its sequences, which lie in folders 00 to 21: 08 is for validation, 11 to 21 are for
+/// testing. (Scans of one sequence, a tenth of a second apart, are nearly the same in training and test.)
+void give_splits_of_sequences(CloudLayout& layout) {
+  const auto sequence = [](const CloudFile& file) {
+    return fs::path(file.path).parent_path().parent_path().filename().string();
+  };
+  const auto number = [&](const CloudFile& file) {
+    const std::string name = sequence(file);
+    return name.size() == 2 ? parse_integer(name).value_or(-1) : -1;
+  };
+  const auto in = [&](int64_t least, int64_t most) {
+    return [=](const CloudFile& file) { return number(file) >= least && number(file) <= most; };
+  };
+  constexpr int64_t last = 21, of_validation = 8, first_of_tests = 11;
+  const auto valid = in(of_validation, of_validation), test = in(first_of_tests, last);
+  const auto train = [&](const CloudFile& file) { return !valid(file) && !test(file); };
+  if (!std::ranges::all_of(layout.all, in(0, last)) || std::ranges::none_of(layout.all, valid) ||
+      std::ranges::none_of(layout.all, train)) {
+    return;
+  }
+  for (const CloudFile& file : layout.all) {
+    (valid(file) ? layout.valid : test(file) ? layout.test : layout.train).push_back(file);
+  }
+  layout.all.clear();
+}
+
 /// train.npz, valid.h5 and the like, each of many clouds.
 bool is_folder_of_splits(const std::string& path) {
   bool any = false;
@@ -280,16 +385,19 @@ bool is_folder_of_archives(const std::string& path) {
   return any && folder_entries(path, true).empty() && ModelnetFiles(path).empty();
 }
 
+/// Whether the first of these files are clouds whose points have labels.
+bool have_point_labels(const std::vector<std::string>& files) {
+  return !files.empty() &&
+         std::ranges::all_of(files | std::views::take(kLooked), [](const std::string& file) {
+           return seems_clouds(file).value_or(false) && !usual_point_label(file, {}).empty();
+         });
+}
+
 /// Clouds and nothing else, the first of which have labels of points.
 bool is_folder_of_labelled_points(const std::string& path) {
   const auto files = clouds_in(path);
-  if (files.empty() || files.size() != folder_entries(path, false).size() ||
-      !folder_entries(path, true).empty()) {
-    return false;
-  }
-  return std::ranges::all_of(files | std::views::take(kLooked), [](const std::string& file) {
-    return seems_clouds(file).value_or(false) && !usual_point_label(file, {}).empty();
-  });
+  return files.size() == folder_entries(path, false).size() && folder_entries(path, true).empty() &&
+         have_point_labels(files);
 }
 
 }  // namespace
@@ -316,49 +424,46 @@ CloudLayout cloud_layout(const CloudsDataOptions& o) {
   if (!o.labels.empty()) {
     return labelled(folder, o);
   }
-  if (fs::is_directory(folder / "train") || fs::is_directory(folder / "test")) {
+  if (const auto splits = split_folders(folder); !splits.empty()) {
     require<DataError>(!fs::is_directory(folder / "valid") || !fs::is_directory(folder / "val"), o.path,
                        ": must have one of the folders valid and val, has both");
-    const char* valid = fs::is_directory(folder / "val") ? "val" : "valid";
-    bool first = true;
+    std::vector<CloudFile>* to[] = {&layout.train, &layout.valid, &layout.test};
     std::set<fs::path> taken;
-    for (const auto& [name, to] :
-         {std::pair{"train", &layout.train}, {valid, &layout.valid}, {"test", &layout.test}}) {
-      if (fs::is_directory(folder / name)) {
-        *to = cloud_files_of(folder / name, layout.classes, first, o.known_classes);
-        require<DataError>(!to->empty(), (folder / name).string(), ": holds no point cloud");
-        first = false;
-        taken.insert(folder / name);
-      }
+    for (const auto& [split, path] : splits) {
+      *to[split] = cloud_files_of(path, layout, taken.empty(), o);
+      require<DataError>(!to[split]->empty(), path.string(), ": holds no point cloud");
+      taken.insert(path);
     }
     warn_of_others(layout, folder, taken);
     return layout;
   }
-  layout.all = cloud_files_of(folder, layout.classes, true, o.known_classes);
-  require<DataError>(!layout.all.empty(), o.path,
-                     ": holds no point cloud (.npz, .ply, .off, .h5 or text), nor a folder of them");
-  if (layout.classes.empty()) {
-    give_splits(layout);
+  layout.all = cloud_files_of(folder, layout, true, o);
+  require<DataError>(!layout.all.empty(), o.path, ": holds no point cloud (", cloud_endings,
+                     "), nor a folder of them");
+  if (layout.classes.empty() && !give_splits(layout)) {
+    give_splits_of_sequences(layout);
   }
   return layout;
 }
 
 bool is_flat_cloud_folder(const std::string& path) {
-  const auto files = clouds_in(path);
+  const auto [scans, classes, files] = look_into(path);
   const bool splits =
       std::ranges::any_of(files, is_named_split) && std::ranges::all_of(files, [](const std::string& file) {
         return is_named_split(file) || is_note(file);
       });
-  return !files.empty() && class_folders(path).empty() && !splits;
+  return !files.empty() && classes.empty() && !splits && split_folders(path).empty();
 }
 
 bool is_cloud_folder(const std::string& path) {
-  for (const char* split : {"train", "test"}) {
-    if (const fs::path part = fs::path(path) / split; fs::is_directory(part)) {
-      return is_cloud_folder(part.string());
-    }
+  if (const auto splits = split_folders(path); !splits.empty()) {
+    return is_cloud_folder(splits.front().second.string());
   }
-  const auto folders = class_folders(path);
+  const auto [scans, folders, files] = look_into(path);
+  if (!scans.empty()) {  // others are no set of their own, but lie beside trajectories or pictures
+    return std::ranges::any_of(
+        scans, [](const fs::path& velodyne) { return have_point_labels(scans_in(velodyne)); });
+  }
   if (folders.empty()) {
     return is_folder_of_splits(path) || is_folder_of_archives(path) || is_folder_of_labelled_points(path);
   }
@@ -367,11 +472,11 @@ bool is_cloud_folder(const std::string& path) {
   }
   bool any = false;  // of the first of each class: broken files say nothing
   for (const fs::path& folder : folders) {
-    const auto files = clouds_in(folder.string());
-    if (files.size() != folder_entries(folder, false).size() || !folder_entries(folder, true).empty()) {
+    const auto of_class = clouds_in(folder.string());
+    if (of_class.size() != folder_entries(folder, false).size() || !folder_entries(folder, true).empty()) {
       return false;
     }
-    for (const std::string& file : files | std::views::take(kLooked)) {
+    for (const std::string& file : of_class | std::views::take(kLooked)) {
       const auto seems = seems_clouds(file);
       if ((seems && !*seems) || is_labelled_set(file)) {
         return false;

@@ -28,7 +28,10 @@ struct CloudLayout {
 ///
 ///   a table (`labels`)        CSV with a first line of names: `file` (below the folder) and `class`, and `split` where
 ///                             the splits are given. Classes are 0, 1, ... where all are numbers, else sorted names
-///   train, valid, test        folders (val, too), each of one of the two layouts below; the classes are those of train
+///   train, valid, test        folders (val, too), each of one of the layouts below; the classes are those of train
+///   scans                     as KITTI's: `velodyne` in the folder, in folders in it, or in such in `sequences`; without folders of
+///                             splits, of sequences 00 to 21 08 is the validation set and 11 to 21 are the test set, as SemanticKITTI
+///                             says. Where labels of points are asked for, sequences without `labels` are left out
 ///   a folder for each class   numbered by their sorted names (class_names.h)
 ///   files alone               whose arrays say the classes, or nothing does; train.*, valid.*, test.* are the splits
 ///   a file                    of many clouds
@@ -42,13 +45,16 @@ CloudLayout cloud_layout(const CloudsDataOptions& options);
 /// * it has folders of classes, with clouds and nothing else in them;
 /// * or archives of clouds alone;
 /// * or files alone whose points have labels (usual_point_label);
+/// * or scans in folders `velodyne`, some of which have labels of points;
 /// * or train and test in one of these layouts.
+///
+/// These are layouts that cloud_layout reads.
 ///
 /// The set need not have been asked for by name, so the first files of each class decide whether it is other data: none
 /// may be of another kind (seems_clouds). Broken files say nothing, but at least one file must be sound.
 bool is_cloud_folder(const std::string& path);
 
-/// Whether a folder holds clouds directly, not in folders of classes, and not named after splits.
+/// Whether a folder holds clouds directly, not in folders of classes, of scans or of splits, and not named after splits.
 bool is_flat_cloud_folder(const std::string& path);
 
 /// The clouds directly in a folder, by name; empty where there are none.

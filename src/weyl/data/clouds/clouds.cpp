@@ -3,6 +3,7 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <optional>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
 #include "weyl/core/random.h"
+#include "weyl/core/text_number.h"
 #include "weyl/data/base/class_names.h"
 #include "weyl/data/base/parts.h"
 #include "weyl/data/clouds/cloud_layout.h"
@@ -283,12 +285,34 @@ Schema schema_without_labels(const CloudsDataOptions& o) {
   return schema;
 }
 
-/// With `faults` files that are broken are left out, a line of each among them.
+/// The largest class of clouds and that of their points, drawn or not; -1: there are none.
+struct MostClasses {
+  int64_t of_clouds = -1, of_points = -1;
+
+  void look(const Cloud& cloud) {
+    of_clouds = std::max(of_clouds, cloud.label);
+    for (const int64_t k : cloud.classes) {
+      of_points = std::max(of_points, k);
+    }
+  }
+};
+
+/// The class of a model that is told classes by which the folder of a file is called; -1: it knows none of that name.
+int64_t class_of_folder(const std::string& file, const CloudsDataOptions& o) {
+  const auto at = std::ranges::find(o.known_classes,
+                                    fs::absolute(file).lexically_normal().parent_path().filename().string());
+  return o.class_input && at != o.known_classes.end() ? at - o.known_classes.begin() : -1;
+}
+
+/// A class is that of the layout, else that of the file itself, else that of its folder, which may have been given alone. With
+/// `faults` files that are broken are left out, a line of each among them.
 std::vector<HeldCloud> load(const std::vector<CloudFile>& files, const CloudsDataOptions& o,
-                            std::vector<std::string>* faults = nullptr) {
+                            MostClasses& most, std::vector<std::string>* faults = nullptr) {
   std::vector<HeldCloud> all;
   for (const CloudFile& file : files) {
     const size_t first = all.size();
+    const int64_t of_folder = class_of_folder(file.path, o);
+    MostClasses seen = most;
     try {
       read_clouds(file.path, o, [&](Cloud cloud) {
         if (o.fit) {
@@ -299,13 +323,15 @@ std::vector<HeldCloud> load(const std::vector<CloudFile>& files, const CloudsDat
                            ", the points of the cloud, got ", o.input.neighbours);
         const auto number = static_cast<int64_t>(all.size() - first);
         std::vector<int64_t> rows = rows_taken(o, file.path, number, cloud.points());
+        cloud.label = file.label >= 0 ? file.label : cloud.label >= 0 ? cloud.label : of_folder;
+        seen.look(cloud);
         if (!o.input.draws()) {
           keep_rows(cloud, rows);
           rows.clear();
         }
-        cloud.label = file.label >= 0 ? file.label : cloud.label;
         all.push_back({std::move(cloud), file.path, file.path, number, std::move(rows)});
       });
+      most = seen;
     } catch (const DataError& fault) {
       if (faults == nullptr) {
         throw;
@@ -320,20 +346,6 @@ std::vector<HeldCloud> load(const std::vector<CloudFile>& files, const CloudsDat
   }
   return all;
 }
-
-/// The largest class of clouds and that of points; -1: there are none.
-struct MostClasses {
-  int64_t of_clouds = -1, of_points = -1;
-
-  void look(const std::vector<HeldCloud>& clouds) {
-    for (const HeldCloud& held : clouds) {
-      of_clouds = std::max(of_clouds, held.cloud.label);
-      for (const int64_t k : held.cloud.classes) {
-        of_points = std::max(of_points, k);
-      }
-    }
-  }
-};
 
 /// Whether the clouds have classes: all of them, or none.
 bool have_classes(const std::vector<HeldCloud>& clouds) {
@@ -354,6 +366,27 @@ double mean_nodes(const std::vector<HeldCloud>& clouds, const CloudInput& input)
     sum += static_cast<double>(input.nodes(held.taken()));
   }
   return sum / static_cast<double>(clouds.size());
+}
+
+/// A line for each feature whose numbers are so large that places within 1, and all else, hardly count beside them.
+void warn_of_large_features(const std::vector<HeldCloud>& clouds, const CloudsDataOptions& o,
+                            std::vector<std::string>& warnings) {
+  constexpr double large = 100;
+  for (size_t k = 0; k < o.features.size(); ++k) {
+    double squares = 0, numbers = 0;
+    for (const HeldCloud& held : clouds) {
+      for (const double x : held.cloud.features[k]) {
+        squares += x * x;
+      }
+      numbers += static_cast<double>(held.cloud.features[k].size());
+    }
+    if (const double size = std::sqrt(squares / std::max(numbers, 1.0)); size > large) {
+      warnings.push_back(
+          text("data.clouds.features: ", quote(o.features[k].key, 40),
+               " is read as it is and has a root mean square of ", short_number(size),
+               " over the training points; numbers near 1 are learned from better: scale them in the files"));
+    }
+  }
 }
 
 /// How many classes of clouds there are, of which `names` and the largest, `most`, are known.
@@ -417,13 +450,14 @@ Splits open_set(const CloudsDataOptions& o, std::vector<std::string>* faults) {
   require_options(o);
   const CloudLayout layout = cloud_layout(o);
   std::vector<HeldCloud> parts[3];
+  MostClasses most;
   if (layout.split()) {
     const std::vector<CloudFile>* given[] = {&layout.train, &layout.valid, &layout.test};
     for (size_t k = 0; k < 3; ++k) {
-      parts[k] = load(*given[k], o, faults);
+      parts[k] = load(*given[k], o, most, faults);
     }
   } else {
-    std::vector<HeldCloud> all = load(layout.all, o, faults);
+    std::vector<HeldCloud> all = load(layout.all, o, most, faults);
     const SplitIndices drawn =
         random_split(std::ssize(all), {.train = o.train_fraction, .valid = o.valid_fraction, .seed = o.seed});
     const std::vector<int64_t>* which[] = {&drawn.train, &drawn.valid, &drawn.test};
@@ -433,13 +467,11 @@ Splits open_set(const CloudsDataOptions& o, std::vector<std::string>* faults) {
       }
     }
   }
-  MostClasses most;
   bool first = true, classes = false;
   for (const auto& part : parts) {
     if (part.empty()) {
       continue;
     }
-    most.look(part);
     if (!o.point_label.empty() && !o.class_input) {
       continue;
     }
@@ -458,6 +490,7 @@ Splits open_set(const CloudsDataOptions& o, std::vector<std::string>* faults) {
   }
   schema.warnings = layout.warnings;
   Schema training = schema;
+  warn_of_large_features(parts[0], o, training.warnings);
   if (o.input.draws() && o.input.centres == 0 && std::ranges::none_of(parts[0], [](const HeldCloud& held) {
         return held.taken() < held.cloud.points();
       })) {
@@ -487,10 +520,9 @@ std::shared_ptr<const Dataset> open_cloud_files(const std::string& path, const C
   for (const std::string& file : fs::is_directory(path) ? clouds_in(path) : std::vector<std::string>{path}) {
     files.push_back({file, -1});
   }
-  std::vector<HeldCloud> clouds = load(files, o);
-  require<DataError>(!clouds.empty(), path, ": holds no point cloud: must be ", cloud_endings);
   MostClasses most;
-  most.look(clouds);
+  std::vector<HeldCloud> clouds = load(files, o, most);
+  require<DataError>(!clouds.empty(), path, ": holds no point cloud: must be ", cloud_endings);
   if ((o.point_label.empty() || o.class_input) && !have_classes(clouds)) {
     most.of_clouds = -1;
   }

@@ -47,6 +47,8 @@ class CloudSet : public Dataset {
   const Schema& schema() const override { return schema_; }
   int64_t tokens(int64_t index) const override { return options_.input.nodes(clouds_.at(index).taken()); }
   std::string source(int64_t index) const override { return clouds_.at(index).source; }
+  /// The file that a cloud is in, alone or with others.
+  const std::string& file(int64_t index) const { return clouds_.at(index).file; }
   std::string name(int64_t index) const override;
   /// Reads the file of a cloud again, unless `last` has it, and leaves it there. DataError: it has changed.
   FilePoints points_in_file(int64_t index, LastFile& last) const;
@@ -73,7 +75,8 @@ class CloudSet : public Dataset {
 /// The feature of graphs that tells a model the class of a cloud.
 constexpr const char* kShapeClass = "shape_class";
 
-/// All clouds of one file, or of a folder without folders of classes, with the labels that the files say, if any.
+/// All clouds of one file, or of a folder without folders of classes, with the labels that the files say, if any; of a model
+/// that is told classes (class_input) also the one that their folder is called by.
 std::shared_ptr<const Dataset> open_cloud_files(const std::string& path, const CloudsDataOptions& options);
 
 }  // namespace weyl

@@ -86,7 +86,7 @@ void write_neighbours(ConfigDraft& draft, bool asked, bool moments) {
 FoundData look_at_clouds(const std::string& path) {
   FoundData found;
   CloudsDataOptions options{.path = path};
-  options.points = 0;
+  options.points = most_points;  // of sets that fill the memory no more is needed
   const CloudLayout layout = cloud_layout(options);
   const bool split = layout.split();
   const Splits splits = open_set(options);
@@ -101,7 +101,8 @@ FoundData look_at_clouds(const std::string& path) {
   found.family = FoundData::Family::shapes;
   found.voxels = false;
   found.what = text(found.samples, " training clouds");
-  found.upright_axis = "z";
+  const std::string up(axis_names[static_cast<size_t>(options.up)]);
+  found.upright_axis = up;
   if (classes.count > 0) {
     found.what += text(" of ", classes.count, " classes");
     found.tasks.push_back({"classification", "classes of clouds"});
@@ -126,6 +127,7 @@ FoundData look_at_clouds(const std::string& path) {
       draft.set("classes", classes.count, "those that the files show");
     }
     draft.set("points", points, "of a cloud, drawn: more see finer detail and take longer, by the square");
+    draft.set("up", up, "taken to be so: `weyl eval RUN --rotate z` turns the clouds about this axis");
     const std::string normals = system == "gatr" ? normals_of(path) : "";
     write_neighbours(draft, near && task == "segmentation", near && system == "gatr" && normals.empty());
     if (normals.empty()) {

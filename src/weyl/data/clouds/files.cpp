@@ -61,11 +61,11 @@ NamedSets sets_of(const std::string& folder, std::vector<std::string>* faults) {
   return named_sets(open_set(o, faults));
 }
 
-/// PLY, PCD, LAS and OFF alone, which say no classes: what is missing is said of them. (Of text nobody knows what it is.)
+/// PLY, PCD, LAS, OFF and scans alone, which say no classes: what is missing is said of them. (Of text nobody knows what it is.)
 bool is_folder_of_plain_clouds(const std::string& path) {
   return is_flat_cloud_folder(path) && std::ranges::all_of(clouds_in(path), [](const std::string& file) {
            return file.ends_with(".ply") || file.ends_with(".pcd") || file.ends_with(".las") ||
-                  file.ends_with(".off");
+                  file.ends_with(".off") || (file.ends_with(".bin") && looks_like_lidar_scan(file));
          });
 }
 
@@ -75,11 +75,8 @@ bool is_folder_of_plain_clouds(const std::string& path) {
 /// positions by their usual names but are no frames of atoms, and text whose first line is the number of its points.
 bool CloudFiles::takes(const std::string& path, AskedSet asked) {
   if (fs::is_directory(path)) {
-    const bool split =
-        fs::is_directory(fs::path(path) / "train") || fs::is_directory(fs::path(path) / "test");
-    return !split && (asked.is<CloudsDataOptions>()
-                          ? is_flat_cloud_folder(path)
-                          : is_folder_of_plain_clouds(path) && !FrameFiles::takes(path, asked));
+    return asked.is<CloudsDataOptions>() ? is_flat_cloud_folder(path)
+                                         : is_folder_of_plain_clouds(path) && !FrameFiles::takes(path, asked);
   }
   if (asked.is<CloudsDataOptions>()) {
     return is_cloud_file(path);

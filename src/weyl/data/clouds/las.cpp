@@ -26,7 +26,7 @@ constexpr size_t kExtraDescription = 192, kExtraType = 2, kExtraOptions = 3, kEx
 constexpr uint8_t kCompressed =
     0xC0;                             // bits of the format by which LASzip says that it has packed the points
 constexpr double kAngleStep = 0.006;  // degrees, of the formats from 6 on
-constexpr double kColourByte = 257, kByteMost = 255;
+constexpr double kWideByte = 257, kByteMost = 255;
 
 enum class Stored : uint8_t { none, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64 };
 
@@ -256,14 +256,15 @@ class LasReader {
       found_.names.push_back(column.name);
       found_.bytes.push_back(false);
     }
+    make_bytes("intensity", 1);
     if (format_->colours > 0) {
-      make_colours_bytes();
+      make_bytes("red", format_->infrared > 0 ? 4 : 3);
     }
   }
 
-  void make_colours_bytes() {
-    const auto first = static_cast<size_t>(found_.find("red")), width = columns_.size(),
-               last = first + (format_->infrared > 0 ? 4 : 3);
+  /// Of so many columns from one on, each of 16 bits.
+  void make_bytes(std::string_view name, size_t count) {
+    const auto first = static_cast<size_t>(found_.find(name)), width = columns_.size(), last = first + count;
     double most = 0;
     for (size_t row = 0; row < points_; ++row) {
       for (size_t k = first; k < last; ++k) {
@@ -273,7 +274,7 @@ class LasReader {
     for (size_t k = first; k < last; ++k) {
       found_.bytes[k] = true;
       for (size_t row = 0; row < points_ && most > kByteMost; ++row) {
-        found_.values[row * width + k] /= kColourByte;
+        found_.values[row * width + k] /= kWideByte;
       }
     }
   }

@@ -103,7 +103,8 @@ void fields(Fields& f, CloudsDataOptions& o) {
   f("valid_fraction", o.valid_fraction, "of the clouds; the rest is for testing", {0, 1});
   f("seed", o.seed, "of the random splits and of the points that are drawn", {0, 9.2e18});
   f("limit", o.limit, "MiB that the arrays of one .npz or HDF5 file may have", {1, 1e9});
-  f("up", o.up, "the upward axis of the clouds, which frame = \"up\" and augment.rotate = \"z\" mean");
+  f("up", o.up,
+    "the upward axis of the clouds, which frame = \"up\", augment.rotate = \"z\" and `weyl eval RUN --rotate z` mean");
   fields(f, o.input);
 }
 
@@ -121,8 +122,7 @@ void require_effects(const CloudsDataOptions& o) {
        of_clouds ? "beside labels, which says the classes" : no_classes},
       {"classes", of_clouds, no_classes},
       {"point_classes", of_points, "without point_label"},
-      {"class_input", of_points, "without point_label: a class that is learned is no input"},
-      {"up", o.input.knows_up(), "without frame = \"up\" and without augment.rotate = \"z\""}};
+      {"class_input", of_points, "without point_label: a class that is learned is no input"}};
   refuse_unused("data.clouds", o, CloudsDataOptions{}, options);
   require_effects(o.input, o.points, "data.clouds");
 }
