@@ -311,8 +311,13 @@ TEST(AsIs, PosesInOtherUnitsAreRefused) {
   EXPECT_EQ(groupless.code, exit_usage);
   EXPECT_NE(groupless.err.find("does not say of which group: add group=se3"), std::string::npos)
       << groupless.err;
+  const Outcome planar = weyl_program("data convert bare.npz mm.safetensors group=so2", folder);
+  EXPECT_EQ(planar.code, exit_usage);
+  EXPECT_NE(planar.err.find("elements must be (N, 2, 2) for group=so2, got ["), std::string::npos)
+      << planar.err;
+  EXPECT_FALSE(fs::exists(folder + "/mm.safetensors"));
   const std::string convert = "data convert bare.npz ";
-  for (const std::string call : {convert + "mm.safetensors group=se3 length_unit=mm time_unit=s",
+  for (const std::string call : {convert + "mm.safetensors group=se3 length_unit=mm time_unit=seconds",
                                  convert + "silent.safetensors group=se3",
                                  convert + "numbered.safetensors group=se3 length_unit=m time_unit=poses",
                                  std::string("data convert mm.safetensors said.npz")}) {

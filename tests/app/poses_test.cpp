@@ -468,7 +468,7 @@ TEST(PosesProgram, ForecastsTheNextPosesOfATrajectory) {
   EXPECT_EQ(weyl_program("predict run ahead.kitti --out other.tum", folder).code, 2);  // no times
   const Outcome untimed = weyl_program("predict run ahead.kitti --out other.kitti", folder);
   EXPECT_EQ(untimed.code, exit_data);
-  EXPECT_NE(untimed.err.find("has no times, and the model was trained on seconds"), std::string::npos)
+  EXPECT_NE(untimed.err.find("the model was trained on 'time' in s, the data have poses"), std::string::npos)
       << untimed.err;
   // A model of poses without times, from a file and from a folder, takes such alone.
   std::filesystem::create_directories(folder + "/cut");
@@ -488,7 +488,7 @@ TEST(PosesProgram, ForecastsTheNextPosesOfATrajectory) {
         weyl_program("predict numbered-" + path + " ahead.kitti --out x" + path + ".kitti", folder).code, 0);
     const Outcome mixed = weyl_program("predict numbered-" + path + " path.txt --out mixed.kitti", folder);
     EXPECT_EQ(mixed.code, exit_data);
-    EXPECT_NE(mixed.err.find("has times, and the model was trained on poses without"), std::string::npos)
+    EXPECT_NE(mixed.err.find("the model was trained on 'time' in poses, the data have s"), std::string::npos)
         << mixed.err;
   }
 }
@@ -603,6 +603,32 @@ TEST(PosesProgram, TakesTrajectoriesInOtherGroups) {
   ASSERT_EQ(trained.code, 0) << trained.err;
   const Json told = Json::parse(weyl_program("info run --json", folder).out, "stdout");
   EXPECT_NE(told.find("inputs")->dump().find("time"), std::string::npos) << told.dump();
+}
+
+// Whoever reads times whose unit was guessed says so.
+TEST(PosesProgram, SaysWhereTheUnitOfTimesIsGuessed) {
+  const std::string folder = scratch("pose-guess");
+  std::ofstream file(folder + "/guess.csv");
+  file << "time,x,y,z,qw,qx,qy,qz\n";
+  for (int k = 0; k < 60; ++k) {
+    file << 0.1 * k << "," << 0.3 * k << "," << std::sin(0.1 * k) << ",0,1,0,0,0\n";
+  }
+  file.close();
+  const Outcome trained = weyl_program("train " WEYL_SOURCE_DIR
+                                       "/configs/pose_windows/forecast.toml data.pose_windows.path=guess.csv "
+                                       "data.pose_windows.length=6 data.pose_windows.ahead=2 train.epochs=1 "
+                                       "train.batch=4 --out run",
+                                       folder);
+  ASSERT_EQ(trained.code, 0) << trained.err;
+  for (const std::string call :
+       {"data inspect guess.csv", "data convert guess.csv out.safetensors", "config new --data guess.csv",
+        "predict run guess.csv --out out.tum", "predict run guess.csv --out said.safetensors",
+        "eval guess.csv --data guess.csv", "eval run --data guess.csv"}) {
+    const Outcome outcome = weyl_program(call, folder);
+    EXPECT_EQ(outcome.code, 0) << call << outcome.err;
+    EXPECT_NE((outcome.err + outcome.out).find("are taken for seconds"), std::string::npos)
+        << call << outcome.err << outcome.out;
+  }
 }
 
 // A model that was trained on a recording predicts on one, in whatever group.

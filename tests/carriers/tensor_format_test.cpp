@@ -173,7 +173,10 @@ TEST(TensorFile, BrokenPosesAndGridsToo) {
   };
   const std::map<std::string, std::string> se3{{"group", "se3"}};
   EXPECT_EQ(read({{"elements", eye}, {"offsets", offsets}}, se3, poses), "");
-  EXPECT_EQ(read({{"elements", eye}, {"offsets", offsets}}, {}, poses), "metadata group: is absent");
+  EXPECT_EQ(
+      read({{"elements", eye}, {"offsets", offsets}}, {}, poses),
+      "metadata group: is absent; of arrays of NumPy `weyl data convert poses.npz poses.safetensors group=se3` "
+      "says it");
   EXPECT_EQ(read({{"elements", eye}, {"offsets", offsets}}, {{"group", "e8"}}, poses),
             "metadata group: must be so2, se2, so3, se3, aff2 or aff3, got 'e8'");
   EXPECT_EQ(read({{"elements", eye}, {"offsets", offsets}}, {{"group", "so3"}}, rotations),

@@ -34,6 +34,8 @@ TEST(Units, HandKnownFigures) {
   expect_factor("Debye", "e*Angstrom", 0.208194333, 1e-8);
   expect_factor("e Bohr", "Debye", 2.5417464, 1e-7);
   expect_factor("meV/atom", "eV/atom", 1e-3, 1e-14);
+  expect_factor("mm", "metre", 1e-3, 1e-14);
+  expect_factor("ms", "seconds", 1e-3, 1e-14);
   expect_factor("amu*Angstrom^2/fs^2", "eV", 103.642697, 1e-7);
 }
 

@@ -112,7 +112,7 @@ TEST(PredictedMultivectors, NeedNoPositionsInTheFile) {
     subject.schema.labels.clear();
     return subject;
   };
-  const std::shared_ptr<const Dataset> data = open_for_prediction(with_channels(2), kAlone);
+  const std::shared_ptr<const Dataset> data = open_for_prediction(with_channels(2), kAlone).data;
   EXPECT_EQ(data->size(), 2);
   EXPECT_EQ(std::get<Points>(data->batch(std::vector<int64_t>{0, 1}).input).multivectors.sizes(),
             at::IntArrayRef({3, 2, 16}));

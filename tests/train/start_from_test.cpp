@@ -276,7 +276,8 @@ TEST(InterfaceFrom, RefusesOtherDataAndKeepsTheNumberOfNodes) {
   };
   refused([](Interface& i) { i.elements = {"C", "H", "O"}; }, "it has H, C, O, the data C, H, O");
   refused([](Interface& i) { i.elements = {"H", "C"}; }, "it has H, C, O, the data H, C");
-  refused([](Interface& i) { i.length_unit = "nm"; }, "must have lengths in nm");
+  refused([](Interface& i) { i.length_unit = "nm"; },
+          "the model was trained on lengths in \u00c5, the data have nm");
   refused([](Interface& i) { i.dimension = 2; }, "must be a model in 2 dimensions");
   refused([](Interface& i) { i.grid = true; }, "must be a model of grid");
 }

@@ -60,15 +60,15 @@ bool units_differ(const std::string& a, const std::string& b) {
 
 }  // namespace
 
-std::string units_apart(const Interface& model, const Interface& data) {
-  const auto apart = [](const std::string& what, const std::string& a, const std::string& b) {
-    return units_differ(a, b) ? text("the model was trained on ", what, " in ", printable(a),
-                                     ", the data have ", printable(b))
+std::string units_apart(const Interface& one, const Interface& other, std::string_view first,
+                        std::string_view second) {
+  const auto apart = [&](const std::string& what, const std::string& a, const std::string& b) {
+    return units_differ(a, b) ? text(first, " ", what, " in ", printable(a), ", ", second, " ", printable(b))
                               : "";
   };
-  std::string found = apart("lengths", model.length_unit, data.length_unit);
-  for (const Quantity& feature : model.features) {
-    const Quantity* same = find_quantity(data.features, feature.name);
+  std::string found = apart("lengths", one.length_unit, other.length_unit);
+  for (const Quantity& feature : one.features) {
+    const Quantity* same = find_quantity(other.features, feature.name);
     found = found.empty() && same != nullptr ? apart(quote(feature.name), feature.unit, same->unit) : found;
   }
   return found;

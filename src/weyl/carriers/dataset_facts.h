@@ -1,15 +1,18 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "weyl/carriers/dataset.h"
 #include "weyl/carriers/sample_facts.h"
 
 namespace weyl {
 
-/// Where data have another unit than a model was trained on, in words: of lengths, or of a feature of the same name.
-/// "": nowhere. A unit that one side does not know contradicts nothing.
-std::string units_apart(const Interface& model, const Interface& data);
+/// Where two have other units, in words that begin with the first ("the model was trained on"): of lengths, or of a feature of the
+/// same name. "": nowhere. A unit that one side does not know contradicts nothing.
+std::string units_apart(const Interface& one, const Interface& other,
+                        std::string_view first = "the model was trained on",
+                        std::string_view second = "the data have");
 
 /// What a set knows of its samples: the spacing of those whose lattice it tells (Dataset::lattice), the names of the
 /// channels and of the classes of its one label of categories, the values of features that are states. No sample is

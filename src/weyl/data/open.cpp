@@ -72,13 +72,33 @@ DataOptions as_opened(DataOptions options, const Dataset& train) {
   return options;
 }
 
+namespace {
+
+/// Which of several splits the samples are; "": there are no others.
+std::string part_of(const Splits& splits, const Dataset& taken, const std::string& path) {
+  std::string name;
+  int64_t all = 0;
+  for (const auto& [split, data] :
+       {std::pair{"test", &splits.test}, {"valid", &splits.valid}, {"train", &splits.train}}) {
+    name = data->get() == &taken ? split : name;
+    all += *data != nullptr ? (*data)->size() : 0;
+  }
+  return all > taken.size() ? text(path, ": is a data set with splits, of which ", name, " is taken, ",
+                                   taken.size(), " of ", all, " samples; a folder or file of it gives others")
+                            : "";
+}
+
+}  // namespace
+
 std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOptions& options,
                                          const Interface* interface, Values values, Keep keep,
-                                         bool* by_options) {
+                                         OpenedAs* how) {
+  OpenedAs unasked;
+  how = how != nullptr ? how : &unasked;
   namespace fs = std::filesystem;
   require<DataError>(fs::exists(path), path, ": there is no such file");
   const AskedSet set = asked(options);
-  const OpenRequest request{path, set.noting(by_options), interface, values, keep};
+  const OpenRequest request{path, set.noting(&how->by_options), interface, values, keep};
   std::shared_ptr<const Dataset> data;
   any_alternative<FileFormats>([&]<class Format>(std::type_identity<Format>) {
     if constexpr (CanOpen<Format>) {
@@ -90,14 +110,13 @@ std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOpti
   });
   if (data == nullptr && fs::is_directory(path)) {
     const DataOptions all = all_of(options, path);
-    if (by_options != nullptr) {
-      *by_options = true;
-    }
+    how->by_options = true;
     if (const auto* volumes = std::get_if<DecathlonDataOptions>(&all.set)) {
       data = open_whole(*volumes);
     } else {
       const Splits splits = open_splits(all, interface, keep);
       data = splits.test ? splits.test : splits.valid ? splits.valid : splits.train;
+      how->part = part_of(splits, *data, path);
     }
   }
   if (data == nullptr) {

@@ -22,6 +22,13 @@ Splits open_splits(const DataOptions& options, const Interface* interface = null
 /// The options with what only the files of the opened training split say, which a trained model must keep.
 DataOptions as_opened(DataOptions options, const Dataset& train);
 
+/// How open_file read a path.
+struct OpenedAs {
+  bool by_options = false;  // the options say how; they say nothing of a carrier tensor file
+  std::string
+      part;  // a line, where a folder has several splits, that says which of them the samples are; empty: all are
+};
+
 /// Opens one file with all its samples, by the first format of formats.h that takes it. The format follows `options`
 /// where they are of its set, else the defaults. A folder that a format takes as a whole holds frames, volumes or
 /// images alone, without labels. Any other folder is opened as a data set of the options' kind: its test split, else
@@ -29,12 +36,11 @@ DataOptions as_opened(DataOptions options, const Dataset& train);
 ///
 /// `interface` (a model's, or the config's) says what the columns of a carrier tensor file are; without it the shapes
 /// do. Labels that the file lacks are left out of the schema. Without an interface, Values::any accepts NaN and
-/// matrices outside their group in a carrier tensor file, so that it can be inspected. `by_options` becomes true where the
-/// options say how the path is read: they say nothing of a carrier tensor file. DataError: no format takes the
-/// path; the message says what the path seems to be, or lists the formats.
+/// matrices outside their group in a carrier tensor file, so that it can be inspected. DataError: no format takes the
+/// path; the message says what the path seems to be, or lists the formats. `how`: filled where it is given.
 std::shared_ptr<const Dataset> open_file(const std::string& path, const DataOptions& options,
                                          const Interface* interface = nullptr,
                                          Values values = Values::checked, Keep keep = Keep::in_memory,
-                                         bool* by_options = nullptr);
+                                         OpenedAs* how = nullptr);
 
 }  // namespace weyl

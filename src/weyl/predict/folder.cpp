@@ -111,6 +111,14 @@ class Writer {
     }
   }
 
+  /// Before anything is predicted: a folder that cannot be made is refused then.
+  void make_folders() const {
+    make_folder(folder_);
+    for (const std::string& stem : stems_) {
+      make_folder(fs::path(stem).parent_path().string());
+    }
+  }
+
   void finish() const {
     if (!table_.empty()) {
       write_file_atomically(table_path(), table_ + "\n", overwrite_.at(table_path()));
@@ -188,7 +196,6 @@ class Writer {
       points.probabilities = values(shares.const_data_ptr<float>(), shares);
     }
     const std::string path = stems_.at(static_cast<size_t>(sample)) + ".ply";
-    make_folder(fs::path(path).parent_path().string());
     write_file_atomically(path, ply_of(points), overwrite_.at(path));
     table_ += text(table_.empty() ? "sample,source,output\n" : "\n", sample, ",", csv_cell(file_of(sample)),
                    ",", csv_cell(path.substr(folder_.size() + 1)));
@@ -231,7 +238,7 @@ int64_t predict_into_folder(const Predictor& predictor, const std::shared_ptr<co
         names_of_classes(predictor.saved().recipe.task,
                          of_points ? std::vector<std::string>() : predictor.saved().trained_on.classes),
         probabilities, std::move(overwrite));
-    make_folder(folder);
+    writer->make_folders();
   }
   int64_t sample = 0;
   const auto predict = [&](const Batch& batch) {

@@ -411,11 +411,11 @@ std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string
   const bool trajectory = of_windows && is_pose_file(path) && !std::filesystem::is_directory(path);
   if (!path.empty() && !trajectory && !std::filesystem::is_directory(path)) {
     require_splits(false);
-    bool by_set = false;
+    OpenedAs how;
     const std::optional<Interface> poses = of_windows ? std::optional(as_declared(recipe)) : std::nullopt;
     auto data =
-        open_file(path, recipe.data, poses ? &*poses : interface_of(recipe), Values::checked, keep, &by_set);
-    require_read_by_set(by_set, path, recipe.data, keys);
+        open_file(path, recipe.data, poses ? &*poses : interface_of(recipe), Values::checked, keep, &how);
+    require_read_by_set(how.by_options, path, recipe.data, keys);
     require_same_carrier(path, data->schema(), schema_of(recipe));
     return data;
   }
@@ -447,20 +447,24 @@ std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string
   return chosen;
 }
 
-std::shared_ptr<const Dataset> open_for_prediction(const Subject& subject, const std::string& path,
-                                                   const std::vector<std::string>& keys) {
+GivenData open_for_prediction(const Subject& subject, const std::string& path,
+                              const std::vector<std::string>& keys) {
   require<DataError>(std::filesystem::exists(path), path,
                      ": must be a data file or folder, but does not exist");
-  bool by_set = false;
+  OpenedAs how;
   const std::shared_ptr<const Dataset> data =
       open_file(path, of_any_classes(subject.recipe.data), &subject.model->interface, Values::checked,
-                Keep::in_memory, &by_set);
-  require_read_by_set(by_set, path, subject.recipe.data, keys);
+                Keep::in_memory, &how);
+  require_read_by_set(how.by_options, path, subject.recipe.data, keys);
   const Schema& found = data->schema();
   require_same_carrier(path, found, subject.schema);
   require<DataError>(found.interface.dimension == subject.schema.interface.dimension, path, ": must have ",
                      subject.schema.interface.dimension, " dimensions, got ", found.interface.dimension);
-  return data;
+  GivenData given{data, found.warnings};
+  if (!how.part.empty()) {
+    given.warnings.push_back(std::move(how.part));
+  }
+  return given;
 }
 
 }  // namespace weyl

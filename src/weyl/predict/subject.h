@@ -100,9 +100,15 @@ std::shared_ptr<const Dataset> open_data(const Recipe& recipe, const std::string
                                          const std::vector<std::string>& keys = {},
                                          const Task* task = nullptr);
 
+/// Inputs, and what whoever gives them should know of them, a line each.
+struct GivenData {
+  std::shared_ptr<const Dataset> data;
+  std::vector<std::string> warnings;
+};
+
 /// Opens a file or folder of inputs, which need no labels. DataError: it does not exist, or does not hold what the
 /// model takes. ConfigError: keys, as in open_data.
-std::shared_ptr<const Dataset> open_for_prediction(const Subject& subject, const std::string& path,
-                                                   const std::vector<std::string>& keys = {});
+GivenData open_for_prediction(const Subject& subject, const std::string& path,
+                              const std::vector<std::string>& keys = {});
 
 }  // namespace weyl

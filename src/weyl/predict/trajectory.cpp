@@ -25,8 +25,9 @@ int64_t place_of(const Tensor& gap) {
   return token + (behind ? 1 : 0);
 }
 
-/// The trajectory that is to be written changed as `out`.
-PoseTrajectory read_for(const std::string& path, const std::string& out, RepeatedTimes repeated) {
+}  // namespace
+
+PoseTrajectory trajectory_to_change(const std::string& path, const std::string& out, RepeatedTimes repeated) {
   require<ConfigError>(is_written_trajectory(out), out, ": a trajectory is written as .tum or .kitti");
   require<ConfigError>(
       is_pose_file(path), path,
@@ -36,6 +37,8 @@ PoseTrajectory read_for(const std::string& path, const std::string& out, Repeate
                        ": has no times, which TUM needs: give a .kitti file");
   return found;
 }
+
+namespace {
 
 void write_trajectory(const PoseTrajectory& found, const std::string& out, Existing existing) {
   write_file_atomically(
@@ -150,7 +153,7 @@ FilledTrajectory predict_trajectory(const Predictor& predictor, const std::share
       gives("element") && gives("gap") && predictor.interface().group == LieGroup::se3,
       "a trajectory takes the missing pose of the task completion of se3 alone, this model gives others: "
       "give a .safetensors file");
-  PoseTrajectory found = read_for(path, out, repeated);
+  PoseTrajectory found = trajectory_to_change(path, out, repeated);
   const bool tum = out.ends_with(".tum");
   require<DataError>(found.size() >= 2, path,
                      ": must have at least 2 poses, between which one is missing, got ", found.size());
@@ -196,19 +199,14 @@ bool corrects_poses(const Predictor& predictor) {
 }
 
 CorrectedTrajectory correct_trajectory(const Predictor& predictor, const PoseWindowsDataOptions& windows,
-                                       const std::string& path, const std::string& out, Existing existing,
-                                       const PredictorCalls& calls) {
+                                       PoseTrajectory found, const std::string& path, const std::string& out,
+                                       Existing existing, const PredictorCalls& calls) {
   const auto& features = predictor.interface().features;
   require<ConfigError>(predictor.interface().group == LieGroup::se3, path,
                        ": trajectories are of se3, the model is of another group: give a .safetensors file");
   require<ConfigError>(
       features.size() == 2 && features[0].name == "time" && features[1].name == "asked", path,
       ": the model must read the features time and asked of a trajectory: give a .safetensors file");
-  PoseTrajectory found = read_for(path, out, windows.repeated);
-  require<DataError>(features[0].unit != "s" || !found.times.empty(), path,
-                     ": has no times, and the model was trained on seconds");
-  require<DataError>(features[0].unit != "poses" || found.times.empty(), path,
-                     ": has times, and the model was trained on poses without: write it as .kitti");
   std::vector<double> times = found.times;
   for (int64_t k = 0; found.times.empty() && k < found.size(); ++k) {
     times.push_back(static_cast<double>(k));

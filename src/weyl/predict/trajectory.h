@@ -9,6 +9,10 @@
 
 namespace weyl {
 
+/// Reads the trajectory that is to be written changed as `out`. ConfigError: `out` is no TUM nor KITTI, or TUM of a trajectory
+/// without times; `path` is no trajectory of text. DataError: see read_poses.
+PoseTrajectory trajectory_to_change(const std::string& path, const std::string& out, RepeatedTimes repeated);
+
 /// What predict_trajectory wrote.
 struct FilledTrajectory {
   int64_t poses = 0;     // including the one that was missing
@@ -17,15 +21,13 @@ struct FilledTrajectory {
 };
 
 /// Fills the gap of a trajectory of text (data/poses/pose_file.h) with a model of the task completion. The missing pose
-/// is put between two consecutive poses of the file: the pair with the largest sum of the model's logits `gap`, which
-/// say whether a pose is next to the gap. Pairs that are not consecutive do not count. `data` must have been read with the
-/// same `repeated`.
+/// is put beside the pose of the file whose logit `gap`, that a pose is next to the gap, is largest, for the answer is that pose's: before
+/// or behind it, where the neighbour's logit is the larger one. `data` must have been read with the same `repeated`.
 ///
 /// The whole trajectory is written with the new pose (without, where nothing is missing), as TUM or KITTI by the ending of `out`. All timestamps of the
 /// input are kept; the new pose's is the middle of its neighbours'.
 ///
-/// ConfigError: the model has other predictions, or a group other than se3; `out` has another ending; TUM is asked for
-/// and the trajectory has no times; `path` is no trajectory of text. DataError: see read_poses; fewer than 2 poses; a
+/// ConfigError: the model has other predictions, or a group other than se3; see trajectory_to_change. DataError: see there; fewer than 2 poses; a
 /// prediction that is not finite; no time between two timestamps.
 FilledTrajectory predict_trajectory(const Predictor& predictor, const std::shared_ptr<const Dataset>& data,
                                     RepeatedTimes repeated, const std::string& path, const std::string& out,
@@ -38,7 +40,7 @@ struct CorrectedTrajectory {
   bool stopped = false;  // nothing is written
 };
 
-/// Corrects a trajectory of text with a model of the task pose_correction on windows as `windows` say (length, ahead).
+/// Corrects a trajectory of text (`found`, of the file `path`: trajectory_to_change) with a model of the task pose_correction on windows as `windows` say (length, ahead).
 ///
 ///   ahead > 0   the poses that follow the last length - ahead of the file, at their mean interval, stand behind the
 ///               others, which stay as they are
@@ -46,10 +48,10 @@ struct CorrectedTrajectory {
 ///               of a window, in whose middle it is nearest
 ///
 /// Written as TUM or KITTI by the ending of `out`; timestamps stay, and go on by the interval. ConfigError: a group other than
-/// se3; features other than `time` and `asked`; `out` or `path` as in predict_trajectory; more than one model that says
-/// elements. DataError: see read_poses; fewer than two poses to look ahead from; a prediction that is not finite.
+/// se3; features other than `time` and `asked`; more than one model that says
+/// elements. DataError: fewer than two poses to look ahead from; a prediction that is not finite.
 CorrectedTrajectory correct_trajectory(const Predictor& predictor, const PoseWindowsDataOptions& windows,
-                                       const std::string& path, const std::string& out,
+                                       PoseTrajectory found, const std::string& path, const std::string& out,
                                        Existing existing = Existing::keep, const PredictorCalls& calls = {});
 
 /// Whether a model is one for correct_trajectory: it predicts the pose of each token.

@@ -259,6 +259,21 @@ TEST(Clouds, ScansOfSequencesAreReadWhereverTheirFolderIsGiven) {
     EXPECT_EQ(sizes_of(open_set(CloudsDataOptions{.path = o.path, .points = 0})), (Sizes{2, 2, 2})) << path;
     EXPECT_EQ(open_for_inspection(o.path).size(), 3u) << path;
   }
+  // Without 08 the last that may be learned from is for validation, and what is tested is never learned from.
+  for (const char* sequence : {"00", "02", "12"}) {
+    put_scan(folder / (std::string("few/") + sequence), "000000");
+  }
+  o.path = folder / "few";
+  const Splits few = open_set(o);
+  EXPECT_EQ(sizes_of(few), (Sizes{1, 1, 1}));
+  EXPECT_EQ(few.valid->source(0), folder / "few/02/velodyne/000000.bin");
+  EXPECT_EQ(few.test->source(0), folder / "few/12/velodyne/000000.bin");
+  OpenedAs how;
+  EXPECT_EQ(open_file(o.path, {.set = o}, nullptr, Values::checked, Keep::in_memory, &how)->size(), 1);
+  EXPECT_EQ(how.part,
+            o.path +
+                ": is a data set with splits, of which test is taken, 1 of 3 samples; a folder or file of it "
+                "gives others");
   // Of one sequence, or of its scans alone, nobody knows splits.
   o.train_fraction = 1;
   o.valid_fraction = 0;

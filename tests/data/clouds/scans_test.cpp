@@ -284,12 +284,13 @@ TEST(OwnClouds, FeaturesFarFromOneAreSaidOnce) {
   EXPECT_TRUE(open_set(o).train->schema().warnings.empty());
   for (int k = 0; k < 4; ++k) {
     write(folder / text("far/", k % 2 == 0 ? "ball/" : "rod/", k, ".txt"),
-          "x y z height t\n0 0 0 1 3000\n1 0 0 -1 4000\n");
+          "x y z height t none faint\n0 0 0 1 3000 0 .001\n1 0 0 -1 4000 0 .002\n");
   }
   o.path = folder / "far";
-  o.features = {{.key = "height"}, {.key = "t"}};
+  o.features = {{.key = "height"}, {.key = "t"}, {.key = "none"}, {.key = "faint"}};
   const auto warnings = open_set(o).train->schema().warnings;
-  ASSERT_EQ(warnings.size(), 1u);
+  ASSERT_EQ(warnings.size(), 2u);
+  EXPECT_NE(warnings[1].find("'faint' is read as it is"), std::string::npos) << warnings[1];
   EXPECT_EQ(
       warnings[0].substr(0, warnings[0].find(';')),
       "data.clouds.features: 't' is read as it is and has a root mean square of 3536 over the training points");

@@ -21,8 +21,8 @@ void refuse_or_warn(bool as_is, const std::string& apart, const std::string& kep
            : "--as-is: has no effect: the data contradict nothing that the model keeps (" + kept + ")");
 }
 
-std::string units_apart(const Interface& model, const Interface& data, const std::string& where) {
-  const std::string apart = weyl::units_apart(model, data);
+std::string line_on_units(const Interface& model, const Interface& data, const std::string& where) {
+  const std::string apart = units_apart(model, data);
   return apart.empty() ? "" : where + ": " + apart;
 }
 
@@ -34,7 +34,7 @@ std::string units_kept(const Interface& model) {
 
 void check_facts(bool as_is, const Interface& model, std::span<const SampleFacts> known, const Dataset& data,
                  const std::string& where, FactsCompared compared) {
-  std::string apart = units_apart(model, data.schema().interface, where), kept;
+  std::string apart = line_on_units(model, data.schema().interface, where), kept;
   for (const SampleFacts& facts : known) {
     apart = apart.empty() ? contradiction(facts, data, where, compared) : apart;
     kept = kept.empty() ? description(facts) : kept;
@@ -43,7 +43,7 @@ void check_facts(bool as_is, const Interface& model, std::span<const SampleFacts
 }
 
 void check_units(bool as_is, const Interface& model, const Interface& data, const std::string& where) {
-  refuse_or_warn(as_is, units_apart(model, data, where), units_kept(model));
+  refuse_or_warn(as_is, line_on_units(model, data, where), units_kept(model));
 }
 
 void check_no_facts(bool as_is) {

@@ -18,6 +18,7 @@ namespace weyl {
 
 int run(const DataConvertCommand& command) {
   const Converted converted = convert(command.in, command.out, command.options);
+  warn_each(converted.warnings);
   if (!converted.left_out.empty()) {
     std::string names;
     for (const std::string& name : converted.left_out) {

@@ -79,6 +79,8 @@ int measure_trajectory(const EvalCommand& command) {
                        ": must be a trajectory (.txt, .csv, .tum, .kitti), as ", command.model, " is");
   const PoseTrajectory truth = read_poses(command.data, {}, RepeatedTimes::keep),
                        estimate = read_poses(command.model, {}, RepeatedTimes::keep);
+  warn_each(truth.warnings);
+  warn_each(estimate.warnings);
   const TrajectoryErrors errors = trajectory_errors(truth, estimate, command.data, command.model);
   say(text(errors.pairs, " of ", estimate.size(), " poses are compared with one of ", truth.size()));
   if (!errors.ape_se3) {

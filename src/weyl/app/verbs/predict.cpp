@@ -160,13 +160,13 @@ Calls calls_for(Progress& progress, const std::shared_ptr<Ranks>& ranks) {
   return calls;
 }
 
-/// The data, of which a model may be asked.
+/// The data, of which the model may be asked; a warning says what is likely wrong with them.
 std::shared_ptr<const Dataset> checked_data(const PredictCommand& command, const FilePredictor& predictor) {
-  auto data = open_for_prediction(predictor.subject(), command.data, command.overrides);
-  check_facts(command.as_is, predictor.interface(), predictor.trained_on(), *data, command.data,
+  GivenData given = open_for_prediction(predictor.subject(), command.data, command.overrides);
+  check_facts(command.as_is, predictor.interface(), predictor.trained_on(), *given.data, command.data,
               FactsCompared::inputs);
-  warn_each(data->schema().warnings);
-  return data;
+  warn_each(given.warnings);
+  return std::move(given.data);
 }
 
 Predicted into_tensors(const PredictCommand& command, const Overwrite& overwrite,
@@ -207,17 +207,17 @@ Predicted into_trajectory(const PredictCommand& command, const Overwrite& overwr
   require<ConfigError>(ranks == nullptr, command.out, ": one trajectory is predicted by one process, got ",
                        count_of(ranks), " ranks");
   if (corrects_poses(predictor)) {
-    Interface recorded;
-    recorded.length_unit = trajectory_length_unit;
-    check_units(command.as_is, predictor.interface(), recorded, command.data);
     const auto* windows = std::get_if<PoseWindowsDataOptions>(&predictor.subject().recipe.data.set);
     require<ConfigError>(
         windows != nullptr, command.out,
         ": a trajectory takes a model that was trained on data set pose_windows, whose length and ahead say "
         "what is asked: give a .safetensors file");
+    PoseTrajectory found = trajectory_to_change(command.data, command.out, windows->repeated);
+    check_units(command.as_is, predictor.interface(), units_of(found), command.data);
+    warn_each(found.warnings);
     const CorrectedTrajectory done =
-        correct_trajectory(predictor, *windows, command.data, command.out, overwrite.at(command.out),
-                           calls_for<PredictorCalls>(progress, ranks));
+        correct_trajectory(predictor, *windows, std::move(found), command.data, command.out,
+                           overwrite.at(command.out), calls_for<PredictorCalls>(progress, ranks));
     return {done.stopped ? 0 : 1, done.stopped, "trajectories",
             done.ahead > 0 ? text("; the last ", done.ahead, " of ", done.poses, " poses lie ahead")
                            : text("; ", done.poses, " poses")};

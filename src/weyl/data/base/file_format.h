@@ -102,9 +102,9 @@ bool has_entry(const std::string& folder, const std::function<bool(const std::st
 /// Takes what was found in a data set, split by split.
 using InspectionReport = std::function<void(const std::string& split, const Inspection& found)>;
 
-/// What a conversion wrote, and the names of what it found no place for.
+/// What a conversion wrote, the names of what it found no place for, and what is likely wrong with the data.
 struct Converted {
-  std::vector<std::string> files, left_out;
+  std::vector<std::string> files, left_out, warnings = {};
 };
 
 /// The key=value arguments of `data convert` and `data split`.

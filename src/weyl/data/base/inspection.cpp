@@ -269,6 +269,7 @@ Inspection inspect(const Dataset& data, const std::string& split, Duplicates* se
   result.mean_tokens = data.size() > 0 ? static_cast<double>(tokens) / static_cast<double>(data.size()) : 0;
   result.fields = fields.done();
   result.labels = labels.done();
+  result.warnings = data.schema().warnings;
   if (data.size() == 0) {
     result.warnings.emplace_back("there are no samples");
   }

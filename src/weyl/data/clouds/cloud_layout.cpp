@@ -59,12 +59,13 @@ std::vector<std::string> scans_in(const fs::path& velodyne) {
 /// Folders `velodyne` of scans, as KITTI has them: in the folder, in those in it, or in `sequences` and those in that.
 std::vector<fs::path> scan_folders(const fs::path& folder) {
   const fs::path above = fs::is_directory(folder / "sequences") ? folder / "sequences" : folder;
-  std::vector<fs::path> result = folder_entries(above, true);
-  result.insert(result.begin(), above);
-  std::erase_if(result, [](fs::path& path) {
-    path /= "velodyne";
-    return scans_in(path).empty();
-  });
+  std::vector<fs::path> places = folder_entries(above, true), result;
+  places.insert(places.begin(), above);
+  for (const fs::path& place : places) {
+    if (!scans_in(place / "velodyne").empty()) {
+      result.push_back(place / "velodyne");
+    }
+  }
   return result;
 }
 
@@ -330,8 +331,9 @@ bool give_splits(CloudLayout& layout) {
   return true;
 }
 
-/// SemanticKITTI's own splits where scans are of its sequences, which lie in folders 00 to 21: 08 is for validation, 11 to 21 are for
-/// testing. (Scans of one sequence, a tenth of a second apart, are nearly the same in training and test.)
+/// SemanticKITTI's own splits where scans are of its sequences, which lie in folders 00 to 21: 08 is for validation, or without it the
+/// last that may be learned from, 11 to 21 are for testing. (Scans of one sequence, a tenth of a second apart, are nearly the same in
+/// training and test: those of a single one are divided all the same.)
 void give_splits_of_sequences(CloudLayout& layout) {
   const auto sequence = [](const CloudFile& file) {
     return fs::path(file.path).parent_path().parent_path().filename().string();
@@ -343,13 +345,21 @@ void give_splits_of_sequences(CloudLayout& layout) {
   const auto in = [&](int64_t least, int64_t most) {
     return [=](const CloudFile& file) { return number(file) >= least && number(file) <= most; };
   };
-  constexpr int64_t last = 21, of_validation = 8, first_of_tests = 11;
-  const auto valid = in(of_validation, of_validation), test = in(first_of_tests, last);
-  const auto train = [&](const CloudFile& file) { return !valid(file) && !test(file); };
-  if (!std::ranges::all_of(layout.all, in(0, last)) || std::ranges::none_of(layout.all, valid) ||
-      std::ranges::none_of(layout.all, train)) {
+  constexpr int64_t last = 21, usual_validation = 8, first_of_tests = 11;
+  std::set<int64_t> learned;  // from
+  for (const CloudFile& file : layout.all) {
+    if (const int64_t n = number(file); n < first_of_tests && n != usual_validation) {
+      learned.insert(n);
+    }
+  }
+  const auto test = in(first_of_tests, last);
+  const bool has_usual = std::ranges::any_of(layout.all, in(usual_validation, usual_validation)),
+             others = has_usual || std::ranges::any_of(layout.all, test) || learned.size() > 1;
+  if (!std::ranges::all_of(layout.all, in(0, last)) || learned.empty() || !others) {
     return;
   }
+  const int64_t of_validation = !has_usual && learned.size() > 1 ? *learned.rbegin() : usual_validation;
+  const auto valid = in(of_validation, of_validation);
   for (const CloudFile& file : layout.all) {
     (valid(file) ? layout.valid : test(file) ? layout.test : layout.train).push_back(file);
   }

@@ -368,10 +368,11 @@ double mean_nodes(const std::vector<HeldCloud>& clouds, const CloudInput& input)
   return sum / static_cast<double>(clouds.size());
 }
 
-/// A line for each feature whose numbers are so large that places within 1, and all else, hardly count beside them.
-void warn_of_large_features(const std::vector<HeldCloud>& clouds, const CloudsDataOptions& o,
-                            std::vector<std::string>& warnings) {
-  constexpr double large = 100;
+/// A line for each feature whose numbers are so large that places within 1, and all else, hardly count beside them, or so small
+/// that they hardly count themselves.
+void warn_of_far_scales(const std::vector<HeldCloud>& clouds, const CloudsDataOptions& o,
+                        std::vector<std::string>& warnings) {
+  constexpr double large = 100, small = 0.01;
   for (size_t k = 0; k < o.features.size(); ++k) {
     double squares = 0, numbers = 0;
     for (const HeldCloud& held : clouds) {
@@ -380,7 +381,8 @@ void warn_of_large_features(const std::vector<HeldCloud>& clouds, const CloudsDa
       }
       numbers += static_cast<double>(held.cloud.features[k].size());
     }
-    if (const double size = std::sqrt(squares / std::max(numbers, 1.0)); size > large) {
+    if (const double size = std::sqrt(squares / std::max(numbers, 1.0));
+        size > large || (size > 0 && size < small)) {
       warnings.push_back(
           text("data.clouds.features: ", quote(o.features[k].key, 40),
                " is read as it is and has a root mean square of ", short_number(size),
@@ -490,7 +492,7 @@ Splits open_set(const CloudsDataOptions& o, std::vector<std::string>* faults) {
   }
   schema.warnings = layout.warnings;
   Schema training = schema;
-  warn_of_large_features(parts[0], o, training.warnings);
+  warn_of_far_scales(parts[0], o, training.warnings);
   if (o.input.draws() && o.input.centres == 0 && std::ranges::none_of(parts[0], [](const HeldCloud& held) {
         return held.taken() < held.cloud.points();
       })) {

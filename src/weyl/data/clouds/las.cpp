@@ -256,14 +256,16 @@ class LasReader {
       found_.names.push_back(column.name);
       found_.bytes.push_back(false);
     }
-    make_bytes("intensity", 1);
+    // Not by the file's own brightest point, as of colours: many scanners' intensities are around a byte's, and what one
+    // means must not hang on another.
+    make_bytes("intensity", 1, true);
     if (format_->colours > 0) {
-      make_bytes("red", format_->infrared > 0 ? 4 : 3);
+      make_bytes("red", format_->infrared > 0 ? 4 : 3, false);
     }
   }
 
-  /// Of so many columns from one on, each of 16 bits.
-  void make_bytes(std::string_view name, size_t count) {
+  /// Of so many columns from one on, each of 16 bits. `always`: also where none of them is above a byte's.
+  void make_bytes(std::string_view name, size_t count, bool always) {
     const auto first = static_cast<size_t>(found_.find(name)), width = columns_.size(), last = first + count;
     double most = 0;
     for (size_t row = 0; row < points_; ++row) {
@@ -273,7 +275,7 @@ class LasReader {
     }
     for (size_t k = first; k < last; ++k) {
       found_.bytes[k] = true;
-      for (size_t row = 0; row < points_ && most > kByteMost; ++row) {
+      for (size_t row = 0; row < points_ && (always || most > kByteMost); ++row) {
         found_.values[row * width + k] /= kWideByte;
       }
     }

@@ -65,7 +65,9 @@ FoundData look_at_trajectory(const std::string& path) {
   PoseSequencesDataOptions options{.path = path, .group = LieGroup::se3};
   options.repeated = lines > poses ? RepeatedTimes::drop : RepeatedTimes::refuse;
   cut_windows(options, poses);
-  FoundData found = completion(options, open_set(options));
+  const Splits splits = open_set(options);
+  FoundData found = completion(options, splits);
+  found.warnings = splits.train->schema().warnings;
   found.tasks.push_back({"pose_correction", "its own next poses", /*on_request=*/true});
   found.what = text("a trajectory of ", poses, " poses: ", found.samples, " windows of it for training");
   found.write_data = [options, twice = lines - poses](ConfigDraft& draft, const std::string& task,

@@ -88,8 +88,6 @@ std::shared_ptr<const Dataset> PoseFiles::open(const OpenRequest& request) {
       options.times = sequences->times;
     }
     set = open_pose_file(request.path, options);
-    require<DataError>(!options.times || set->schema().interface.features[0].unit == "s", request.path,
-                       ": has no times, which the model reads (data.pose_sequences.times)");
   }
   require_features(request, set->schema());
   return set;
@@ -102,8 +100,7 @@ bool PoseFiles::converts(const std::string& in, const std::string& out, const Op
 
 Converted PoseFiles::convert(const std::string& in, const std::string& out, const PoseFileOptions& options) {
   require_new(out);
-  convert_pose_file(in, out, options);
-  return {{out}, {}};
+  return {{out}, {}, convert_pose_file(in, out, options)};
 }
 
 }  // namespace weyl

@@ -96,10 +96,10 @@ struct TimedPoses {
   LieGroup group;
   std::vector<double> times;
   bool in_seconds = false;
+  Interface units;
   double off_group = 0;
   std::vector<std::string> warnings;
 
-  std::string time_unit() const { return in_seconds ? "s" : "poses"; }
   Tensor matrices() const {
     const int64_t m = matrix_size(group);
     return at::tensor(poses.matrices, at::kDouble).view({-1, m, m});
@@ -111,6 +111,7 @@ TimedPoses timed_poses(const PoseTrajectory& found, const PoseFileOptions& o, co
                    o.group,
                    found.times,
                    !found.times.empty(),
+                   units_of(found),
                    found.off_group,
                    found.warnings};
   for (int64_t k = 0; !timed.in_seconds && k < found.size(); ++k) {
@@ -140,8 +141,8 @@ Tensor column_of(const std::vector<double>& values) {
   return at::tensor(values, at::kDouble).unsqueeze(1);
 }
 
-std::vector<Quantity> features_of_windows(const std::string& unit) {
-  return {{.name = "time", .unit = unit}, {.name = "asked"}};
+std::vector<Quantity> features_of_windows(const Quantity& time) {
+  return {time, {.name = "asked"}};
 }
 const Quantity label_of_windows{.name = "pose", .kind = Kind::element};
 
@@ -165,7 +166,7 @@ void ask(const TimedPoses& timed, const Windows& windows, const PoseFileOptions&
   auto& poses = std::get<Poses>(all.input);
   poses.elements = at::tensor(every.tokens, at::kDouble).view({-1, m, m});
   poses.scalars = at::cat({column_of(every.time), column_of(every.asked)}, 1);
-  schema.interface.features = features_of_windows(timed.time_unit());
+  schema.interface.features = features_of_windows(timed.units.features[0]);
   schema.labels = {label_of_windows};
   all.labels["pose"] = at::tensor(every.truth, at::kDouble).view({-1, m, m});
 }
@@ -176,7 +177,7 @@ std::shared_ptr<const InMemory> as_poses(const TimedPoses& timed, const Windows&
   Schema schema;
   schema.interface.group = timed.group;
   schema.interface.dimension = dimension_of(timed.group);
-  schema.interface.length_unit = trajectory_length_unit;
+  schema.interface.length_unit = timed.units.length_unit;
   schema.interface.typical_nodes = static_cast<double>(windows.tokens);
   schema.warnings = timed.warnings;
   Batch all;
@@ -197,7 +198,7 @@ std::shared_ptr<const InMemory> as_poses(const TimedPoses& timed, const Windows&
       const Tensor firsts =
           at::index_select(at::tensor(timed.times, at::kDouble), 0, at::tensor(windows.starts, at::kLong));
       std::get<Poses>(all.input).scalars = times - firsts.repeat_interleave(windows.tokens).unsqueeze(1);
-      schema.interface.features = {{.name = "time", .unit = timed.time_unit()}};
+      schema.interface.features = timed.units.features;
     }
   }
   // What is a feature has its name already.
@@ -255,7 +256,15 @@ std::shared_ptr<const InMemory> open_pose_file(const std::string& path, const Po
                   question, true);
 }
 
-void convert_pose_file(const std::string& in, const std::string& out, const PoseFileOptions& options) {
+Interface units_of(const PoseTrajectory& trajectory) {
+  Interface units;
+  units.length_unit = "m";
+  units.features = {{.name = "time", .unit = trajectory.times.empty() ? "poses" : "s"}};
+  return units;
+}
+
+std::vector<std::string> convert_pose_file(const std::string& in, const std::string& out,
+                                           const PoseFileOptions& options) {
   const Question question = question_of(options, in);
   const PoseTrajectory found = read_poses(in, options.format, options.repeated);
   const auto set = as_poses(timed_poses(found, options, in), windows_of(0, found.size(), options, in),
@@ -263,7 +272,7 @@ void convert_pose_file(const std::string& in, const std::string& out, const Pose
   std::map<std::string, std::string> metadata{
       {"converted_from", fs::path(in).filename().string()},
       {"source_format", std::string(pose_format_names[static_cast<int>(found.format)])},
-      {"units", "lengths m, times s since the first pose"}};
+      {"units", text("lengths m, times ", units_of(found).features[0].unit, " since the first pose")}};
   if (options.whole > 0) {
     metadata["whole"] = text(options.whole);
   }
@@ -283,6 +292,7 @@ void convert_pose_file(const std::string& in, const std::string& out, const Pose
     metadata["first_timestamp"] = found.start;
   }
   write_tensor_file(out, set->all(), set->schema(), std::move(metadata), Existing::keep);
+  return set->schema().warnings;
 }
 
 Schema declared_schema(const PoseSequencesDataOptions& options) {
@@ -317,11 +327,15 @@ Splits open_set(const PoseSequencesDataOptions& o) {
                             .test = o.test},
                            Question::hole);
   }
+  Schema wanted = declared_schema(o);
+  for (Quantity& feature : wanted.interface.features) {
+    feature.unit.clear();  // the files say it, or nobody does
+  }
   return open_tensor_splits(
       {.path = o.path,
        .key = "data.pose_sequences",
        .make = text("`weyl data make pose_sequences --out ", o.path, " group=", name_of(o.group), "`"),
-       .wanted = declared_schema(o),
+       .wanted = std::move(wanted),
        .train = o.train,
        .valid = o.valid,
        .test = o.test});
@@ -332,7 +346,7 @@ Schema declared_schema(const PoseWindowsDataOptions& options) {
   schema.interface.group = options.group;
   schema.interface.dimension = dimension_of(options.group);
   schema.interface.typical_nodes = static_cast<double>(options.length);
-  schema.interface.features = features_of_windows("s");
+  schema.interface.features = features_of_windows({.name = "time", .unit = "s"});
   schema.labels = {label_of_windows};
   return schema;
 }
@@ -383,7 +397,8 @@ Splits open_set(const PoseWindowsDataOptions& o) {
                            Question::poses);
   }
   Schema wanted = declared_schema(o);
-  wanted.interface.features = features_of_windows("");  // the files say the unit, or nobody does
+  wanted.interface.features =
+      features_of_windows({.name = "time"});  // the files say the unit, or nobody does
   return open_tensor_splits(
       {.path = o.path,
        .key = "data.pose_windows",

@@ -8,7 +8,8 @@
 
 namespace weyl {
 
-inline constexpr const char* trajectory_length_unit = "m";
+/// The units of a trajectory of text: of lengths, and of a feature `time`, which is the number of a pose where there are no times.
+Interface units_of(const PoseTrajectory& trajectory);
 
 /// A trajectory of text (poses/pose_file.h) as poses of `group` (poses/asked_poses.h), float64: one sample, or windows of
 /// `length` tokens every `stride` (what is left at the end is dropped), with label `time` (N, 1) in seconds since the
@@ -24,8 +25,9 @@ std::shared_ptr<const InMemory> open_pose_file(const std::string& path, const Po
 /// have; a warning says how many poses at the end fill none. DataError and ConfigError as open_pose_file.
 std::shared_ptr<const InMemory> open_windows(const std::string& path, const PoseWindowsDataOptions& options);
 
-/// Writes it as a new carrier tensor file; the metadata keep the source's name, format and first timestamp. ConfigError:
-/// it is there already.
-void convert_pose_file(const std::string& in, const std::string& out, const PoseFileOptions& options);
+/// Writes it as a new carrier tensor file; the metadata keep the source's name, format and first timestamp. Returns what is
+/// likely wrong with the file. ConfigError: it is there already.
+std::vector<std::string> convert_pose_file(const std::string& in, const std::string& out,
+                                           const PoseFileOptions& options);
 
 }  // namespace weyl

@@ -6,6 +6,8 @@
 #include <map>
 #include <span>
 
+#include "weyl/algebra/lie/group_numbers.h"
+#include "weyl/carriers/dataset_facts.h"
 #include "weyl/carriers/tensor_format.h"
 #include "weyl/core/check.h"
 #include "weyl/core/json.h"
@@ -65,7 +67,14 @@ Splits open_set(const TensorsDataOptions& options, const Interface* interface) {
                      ": there is no such folder; it must hold train.safetensors and may hold valid and test");
   const auto split = [&](const char* name) -> std::shared_ptr<const Dataset> {
     const std::string path = file_of(options.path, name);
-    return fs::exists(path) ? open_told(path, *interface) : nullptr;
+    if (!fs::exists(path)) {
+      return nullptr;
+    }
+    auto data = open_told(path, *interface);
+    const std::string apart =
+        units_apart(*interface, data->schema().interface, "[interface] says", "the file says");
+    require<DataError>(apart.empty(), path, ": ", apart);
+    return data;
   };
   Splits splits{split("train"), split("valid"), split("test")};
   require<DataError>(splits.train || splits.valid || splits.test, options.path,
@@ -104,7 +113,7 @@ SplitIndices TensorFiles::split(const std::string& path, const std::string& fold
       });
 }
 
-// Arrays by name, from one container to the other: what they mean is nobody's business here.
+// Arrays by name, from one container to the other. What they mean is looked at where the options say it.
 
 namespace {
 
@@ -139,13 +148,26 @@ void tell(std::map<std::string, std::string>& metadata, const std::vector<NamedA
   say("group", options.group ? std::string(name_of(*options.group)) : "");
   say("length_unit", options.length_unit);
   say("time_unit", options.time_unit);
-  const auto named = [&](const char* name, size_t axes) {
-    return std::ranges::any_of(
-        arrays, [&](const NamedArray& a) { return a.name == name && a.array.shape.size() == axes; });
+  const auto named = [&](const char* name) {
+    const auto at = std::ranges::find(arrays, name, &NamedArray::name);
+    return at != arrays.end() ? &at->array : nullptr;
   };
+  const Array *elements = named("elements"), *offsets = named("offsets");
+  if (options.group) {
+    const int64_t m = matrix_size(*options.group);
+    require<ConfigError>(elements != nullptr && offsets != nullptr, where,
+                         ": group goes with poses, arrays `elements` (N,m,m) and `offsets` (B+1)");
+    const auto& shape = elements->shape;
+    require<ConfigError>(shape.size() == 3 && shape[1] == m && shape[2] == m, where,
+                         ": elements must be (N, ", m, ", ", m, ") for group=", name_of(*options.group),
+                         ", got ", shape_text(shape));
+    require<DataError>(offsets->type == ElementType::i64, where, ": offsets must be int64, got ",
+                       name_of(offsets->type));
+  }
   const std::vector<std::string> groups(std::begin(lie_group_names), std::end(lie_group_names));
+  const bool poses = elements != nullptr && elements->shape.size() == 3 && offsets != nullptr;
   require<ConfigError>(
-      metadata.contains("group") || !named("elements", 3) || !named("offsets", 1), where,
+      metadata.contains("group") || !poses, where,
       ": holds poses (elements, offsets) and does not say of which group: add group=se3, or one of ",
       joined(groups));
 }

@@ -10,11 +10,11 @@
 #include <set>
 #include <string_view>
 
+#include "weyl/carriers/dataset_facts.h"
 #include "weyl/config/options_json.h"
 #include "weyl/core/check.h"
 #include "weyl/core/nearest.h"
 #include "weyl/core/quote.h"
-#include "weyl/core/units.h"
 #include "weyl/saved/each_batch.h"
 #include "weyl/train/loop/changes_on_resume.h"
 #include "weyl/train/loop/loading.h"
@@ -259,9 +259,8 @@ Interface interface_from(const SavedModel& source, const Interface& data, const 
   require<ConfigError>(theirs.group == data.group, begin, "must be a model of poses of the group ",
                        data.group ? name_of(*data.group) : "", ", got one of ",
                        theirs.group ? name_of(*theirs.group) : "");
-  const std::string &a = theirs.length_unit, &b = data.length_unit;
-  require<ConfigError>(a.empty() || b.empty() || same_unit(a, b), begin, "must have lengths in ",
-                       printable(b), ", as the data have, got ", printable(a));
+  const std::string apart = units_apart(theirs, data);
+  require<ConfigError>(apart.empty(), begin, apart);
   if (!theirs.elements.empty() && !data.elements.empty()) {
     const bool begins = data.elements.size() >= theirs.elements.size() &&
                         std::equal(theirs.elements.begin(), theirs.elements.end(), data.elements.begin());
