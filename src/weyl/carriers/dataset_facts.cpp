@@ -58,12 +58,17 @@ bool units_differ(const std::string& a, const std::string& b) {
   }
 }
 
+std::string shown(const std::string& unit) {
+  constexpr size_t most = 80;
+  return visible(unit.substr(0, most), "");
+}
+
 }  // namespace
 
 std::string units_apart(const Interface& one, const Interface& other, std::string_view first,
                         std::string_view second) {
   const auto apart = [&](const std::string& what, const std::string& a, const std::string& b) {
-    return units_differ(a, b) ? text(first, " ", what, " in ", printable(a), ", ", second, " ", printable(b))
+    return units_differ(a, b) ? text(first, " ", what, " in ", shown(a), ", ", second, " ", shown(b))
                               : "";
   };
   std::string found = apart("lengths", one.length_unit, other.length_unit);
