@@ -68,8 +68,7 @@ std::string shown(const std::string& unit) {
 std::string units_apart(const Interface& one, const Interface& other, std::string_view first,
                         std::string_view second) {
   const auto apart = [&](const std::string& what, const std::string& a, const std::string& b) {
-    return units_differ(a, b) ? text(first, " ", what, " in ", shown(a), ", ", second, " ", shown(b))
-                              : "";
+    return units_differ(a, b) ? text(first, " ", what, " in ", shown(a), ", ", second, " ", shown(b)) : "";
   };
   std::string found = apart("lengths", one.length_unit, other.length_unit);
   for (const Quantity& feature : one.features) {
