@@ -116,7 +116,7 @@ TEST(BrokenFiles, Poses) {
           {"wrong_order",
            "line 1: the header must name a translation (x y z) and a quaternion (qx qy qz qw) or a "
            "matrix (r11 .. r33); of the rotation it names 'q_x', 'q_y', 'q_z'"},
-          {"seconds", "line 2: column 1 must be a whole number of nanoseconds, got '1403636580.838'"},
+          {"seconds", "line 1: column 1 must be a whole number of nanoseconds, got '1403636580.838'"},
           {"short_row",
            "line 2: must have the 8 columns timestamp, p_x, p_y, p_z, q_w, q_x, q_y, q_z, got 7"},
           {"ragged", "line 2: must have 9 columns as the lines before, got 8"},

@@ -213,7 +213,7 @@ write("poses/only_comments.txt", b"# timestamp tx ty tz qx qy qz qw\n\n# nothing
 write("poses/other_separator.txt", b"1305031098.6;1.34;0.62;1.65;0;0;0;1\n")
 write("poses/ragged.csv", b"1403636580838555648,4.6,-1.7,0.8,1,0,0,0,5\n1403636580839555648,4.6,-1.7,0.8,1,0,0,0\n")
 write("poses/reflected.txt", b"1 0 0 0 0 1 0 0 0 0 -1 0\n")
-write("poses/seconds.csv", b"#timestamp,p_x,p_y,p_z,q_w,q_x,q_y,q_z\n1403636580.838,4.6,-1.7,0.8,1,0,0,0\n")
+write("poses/seconds.csv", b"1403636580.838,4.6,-1.7,0.8,1,0,0,0\n")
 write("poses/seven_columns.txt", pose + b"1305031098.7 1.34 0.62 1.65 0 0 0\n")
 write("poses/sheared.txt", b"1 0.2 0 0 0 1 0 0 0 0 1 0\n")
 write("poses/short_row.csv", b"#timestamp,p_x,p_y,p_z,q_w,q_x,q_y,q_z\n1403636580838555648,4.6,-1.7,0.8,1,0,0\n")

@@ -149,8 +149,7 @@ const Quantity label_of_windows{.name = "pose", .kind = Kind::element};
 /// The samples of windows whose poses are asked for (poses/asked_poses.h).
 void ask(const TimedPoses& timed, const Windows& windows, const PoseFileOptions& o, Batch& all,
          Schema& schema) {
-  const auto size = static_cast<size_t>(matrix_size(timed.group) * matrix_size(timed.group)),
-             n = static_cast<size_t>(windows.tokens);
+  const size_t m = matrix_size(timed.group), size = m * m, n = windows.tokens;
   AskedPoses every;
   for (const int64_t start : windows.starts) {
     Stream stream(static_cast<uint64_t>(o.seed), "pose_files noise", {static_cast<uint64_t>(start)});
@@ -162,13 +161,15 @@ void ask(const TimedPoses& timed, const Windows& windows, const PoseFileOptions&
       (every.*part).insert((every.*part).end(), (one.*part).begin(), (one.*part).end());
     }
   }
-  const int64_t m = matrix_size(timed.group);
   auto& poses = std::get<Poses>(all.input);
-  poses.elements = at::tensor(every.tokens, at::kDouble).view({-1, m, m});
+  const auto matrices = [&](const std::vector<double>& numbers) {
+    return at::tensor(numbers, at::kDouble).view({-1, matrix_size(timed.group), matrix_size(timed.group)});
+  };
+  poses.elements = matrices(every.tokens);
   poses.scalars = at::cat({column_of(every.time), column_of(every.asked)}, 1);
   schema.interface.features = features_of_windows(timed.units.features[0]);
   schema.labels = {label_of_windows};
-  all.labels["pose"] = at::tensor(every.truth, at::kDouble).view({-1, m, m});
+  all.labels["pose"] = matrices(every.truth);
 }
 
 std::shared_ptr<const InMemory> as_poses(const TimedPoses& timed, const Windows& windows,
