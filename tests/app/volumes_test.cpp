@@ -154,6 +154,38 @@ TEST(Volumes, MasksOfAnyProgramAreMeasuredOnTheirOwnGrid) {
   EXPECT_DOUBLE_EQ(metric_of(Json::parse(one.out, "stdout"), "dice_liver"), 0.8);
 }
 
+/// nnU-Net writes its dataset.json beside what it predicts, and labels stand without their images where somebody sends them.
+TEST(Volumes, MasksAreCalledWhatTheirIndexSays) {
+  const std::string folder = scratch("mask-index");
+  fs::create_directories(folder + "/set/labelsTs");
+  fs::create_directories(folder + "/found");
+  write_box(folder + "/set/labelsTs/a.nii.gz", 4, {1, 1, 1}, {3, 3, 3});
+  write_box(folder + "/found/a.nii.gz", 4, {1, 1, 1}, {4, 3, 3});
+  const std::string index = R"({"channel_names": {"0": "CT"}, "numTraining": 1, "file_ending": ".nii.gz",
+    "labels": {"background": 0, "liver": 1, "tumour": 4}})";
+  const auto dice = [&](const std::string& more, const std::string& name) {
+    const Outcome out = weyl_program("eval found --data set/labelsTs --json " + more, folder);
+    EXPECT_EQ(out.code, 0) << out.err;
+    return metric_of(Json::parse(out.out, "stdout"), "dice_" + name);
+  };
+  EXPECT_DOUBLE_EQ(dice("", "4"), 0.8);  // nobody knows a name
+  // Regions go by the numbers of the files.
+  EXPECT_DOUBLE_EQ(dice("'task.segmentation.regions=[{name=\"whole\", labels=[4]}]'", "whole"), 0.8);
+  const Outcome none = weyl_program(
+      "eval found --data set/labelsTs 'task.segmentation.regions=[{name=\"whole\", labels=[1]}]'", folder);
+  EXPECT_EQ(none.code, 2);
+  has(none.err, "regions[0].labels: must be numbers of the masks' classes, got 1");
+  for (const char* place : {"/found", "/set"}) {
+    const std::string path = folder + place + "/dataset.json";
+    std::ofstream(path) << index;
+    EXPECT_DOUBLE_EQ(dice("", "tumour"), 0.8) << place;
+    EXPECT_DOUBLE_EQ(dice("", "liver"), 1) << place;
+    fs::remove(path);
+  }
+  std::ofstream(folder + "/set/dataset.json") << index.substr(0, 60);
+  EXPECT_EQ(weyl_program("eval found --data set/labelsTs", folder).code, 3);
+}
+
 TEST(Volumes, MasksThatCannotBeComparedAreRefused) {
   const std::string folder = scratch("mask-refusals");
   for (const char* made : {"/truth", "/found", "/other", "/moved", "/empty"}) {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <limits>
@@ -40,6 +42,7 @@ TEST(MaskSurfaces, AreAsFarApartAsSciPySays) {
         first >> second >> larger >> pooled >> near >> of_first >> of_second;
     ASSERT_TRUE(in) << name;
     const std::vector<uint8_t> x = cells_of(first), y = cells_of(second);
+    a.plane = a.sizes[0] == 1;
     MaskView b = a;
     a.cells = x;
     b.cells = y;
@@ -51,6 +54,28 @@ TEST(MaskSurfaces, AreAsFarApartAsSciPySays) {
     EXPECT_NEAR(surface_dice(d, 1), near, 1e-12) << name;
   }
   EXPECT_EQ(cases, 10);
+}
+
+// A voxel away is within a tolerance of one voxel, though files have its size in float32.
+TEST(MaskSurfaces, ATieWithTheToleranceIsWithinIt) {
+  for (const float spacing : {0.3F, 0.7F, 1.1F, 1.2F, 3.3F}) {
+    std::vector<uint8_t> first(6), second(6);
+    first[2] = second[3] = 1;
+    const std::array<double, 3> apart{1, 1, spacing};
+    const auto d = surface_distances({first, {1, 1, 6}, apart}, {second, {1, 1, 6}, apart});
+    const double tolerance = std::stod(text(spacing));
+    EXPECT_EQ(surface_dice(d, tolerance), 1) << spacing;
+    EXPECT_EQ(surface_dice(d, 0.999 * tolerance), 0) << spacing;
+  }
+}
+
+// Every voxel of a volume of one slice has a face on what is outside, along whichever axis it is thin; pixels have not.
+TEST(MaskSurfaces, AVolumeOfOneSliceIsAllSurface) {
+  const std::vector<uint8_t> all(25, 1);
+  for (const std::array<int64_t, 3>& sizes : {std::array<int64_t, 3>{1, 5, 5}, {5, 1, 5}, {5, 5, 1}}) {
+    EXPECT_EQ(std::ranges::count(surface_of({all, sizes}), 1), 25);
+  }
+  EXPECT_EQ(std::ranges::count(surface_of({.cells = all, .sizes = {1, 5, 5}, .plane = true}), 1), 16);
 }
 
 TEST(MaskSurfaces, DistancesAreThoseToTheNearestCell) {

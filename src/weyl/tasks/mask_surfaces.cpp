@@ -140,8 +140,8 @@ std::vector<uint8_t> surface_of(const MaskView& mask) {
   std::vector<uint8_t> surface(mask.cells.size(), 0);
   for (int axis = 0; axis < 3; ++axis) {
     const int64_t n = mask.sizes[axis], stride = strides[axis];
-    if (n == 1 && axis == 0) {
-      continue;  // the plane has no such faces
+    if (mask.plane && axis == 0) {
+      continue;
     }
     each_line(mask.sizes, axis, [&](int64_t first) {
       for (int64_t k = 0; k < n; ++k) {
@@ -184,7 +184,7 @@ SurfaceDistances surface_distances(const MaskView& first, const MaskView& second
   const std::vector<uint8_t> a = cut(surface_of(first), first.sizes, box),
                              b = cut(surface_of(second), first.sizes, box);
   const auto view = [&](const std::vector<uint8_t>& cells) {
-    return MaskView{cells, box.sizes, first.spacing};
+    return MaskView{cells, box.sizes, first.spacing, first.plane};
   };
   return {at_cells(distances_to(view(b)), a), at_cells(distances_to(view(a)), b)};
 }
@@ -209,8 +209,9 @@ double surface_dice(const SurfaceDistances& d, double tolerance) {
   if (both_empty(d)) {
     return std::numeric_limits<double>::quiet_NaN();
   }
+  const double most = tolerance * (1 + 1e-5);
   const auto near = [&](const std::vector<double>& distances) {
-    return std::ranges::count_if(distances, [&](double x) { return x <= tolerance; });
+    return std::ranges::count_if(distances, [&](double x) { return x <= most; });
   };
   return static_cast<double>(near(d.from_first) + near(d.from_second)) /
          static_cast<double>(d.from_first.size() + d.from_second.size());

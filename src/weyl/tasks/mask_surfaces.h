@@ -12,6 +12,8 @@ struct MaskView {
   std::span<const uint8_t> cells;  // row-major; not 0: inside
   std::array<int64_t, 3> sizes{1, 1, 1};
   std::array<double, 3> spacing{1, 1, 1};
+  bool plane =
+      false;  // of an image, whose cells have no faces along the first axis; a volume of one slice has
 };
 
 /// The cells of a mask that have a face on what is outside of it (the mask less its erosion by the six neighbours, in the plane by
@@ -35,7 +37,8 @@ SurfaceDistances surface_distances(const MaskView& first, const MaskView& second
 /// distances together (as medpy has it). Infinite where one mask alone is empty, NaN where both are.
 double hd95(const SurfaceDistances& distances, bool pooled);
 
-/// Which part of both surfaces' cells lie no farther than `tolerance` from the other surface: 0 where one mask alone is empty, NaN
+/// Which part of both surfaces' cells lie no farther than `tolerance` from the other surface (by a hundred-thousandth of it more, since
+/// files have spacings of float32, and a voxel is a usual tolerance): 0 where one mask alone is empty, NaN
 /// where both are.
 double surface_dice(const SurfaceDistances& distances, double tolerance);
 

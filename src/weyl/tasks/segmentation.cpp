@@ -377,6 +377,7 @@ class Overlaps : public Meter {
                                found = cells_of(said, part.region.labels);
     MaskView first{right}, second{found};
     const size_t without = first.sizes.size() - static_cast<size_t>(truth.dim());  // axes that images lack
+    first.plane = second.plane = without > 0;
     double cell = 1;
     for (size_t axis = without; axis < first.sizes.size(); ++axis) {
       first.sizes[axis] = second.sizes[axis] = truth.size(static_cast<int64_t>(axis - without));

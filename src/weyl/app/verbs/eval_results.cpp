@@ -113,7 +113,19 @@ SegmentationOptions measured_as(const MaskPairs& pairs, const std::vector<std::s
   TaskOptions task{options};
   const auto visit = [&](Fields& f) { f("task", task, "how masks are measured"); };
   read_toml_text(write_toml(visit), "masks", overrides, visit);
-  return std::get<SegmentationOptions>(task.task);
+  auto& asked = std::get<SegmentationOptions>(task.task);
+  const bool regions = std::ranges::any_of(overrides, [](const std::string& item) {
+    return key_of_task(item, SegmentationOptions::name_in_config) == "regions";
+  });
+  for (size_t i = 0; regions && i < asked.regions.size(); ++i) {  // which say the numbers of the files
+    for (int64_t& label : asked.regions[i].labels) {
+      const auto at = std::ranges::find(pairs.numbers, label);
+      require<ConfigError>(at != pairs.numbers.end(), table, "regions[", i,
+                           "].labels: must be numbers of the masks' classes, got ", label);
+      label = at - pairs.numbers.begin();
+    }
+  }
+  return asked;
 }
 
 int measure_masks(const EvalCommand& command) {
@@ -141,7 +153,6 @@ int measure_masks(const EvalCommand& command) {
   const std::string table = command.out + "/cases.csv";
   if (!command.out.empty()) {
     overwrite.at(table);
-    make_folder(command.out);
   }
   Progress progress("eval", std::ssize(pairs.cases), Progress::style_for_stderr(command.output.quiet));
   const auto all = task.meter(interface);
@@ -166,6 +177,7 @@ int measure_masks(const EvalCommand& command) {
   evaluation.confusion = all->confusion();
   evaluation.seconds = seconds_since(start);
   if (!command.out.empty()) {
+    make_folder(command.out);
     write_file_atomically(table, cases_csv(cases), overwrite.at(table));
     say(table);
   }

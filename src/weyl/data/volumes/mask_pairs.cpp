@@ -40,15 +40,20 @@ FilesByCase masks_at(const std::string& path) {
   return files;
 }
 
+std::vector<std::string> paths_of(const FilesByCase& files) {
+  std::vector<std::string> paths;
+  for (const auto& [name, file] : files) {
+    paths.push_back(file);
+  }
+  return paths;
+}
+
 /// Of the true masks the files, and what is said of their classes.
 std::pair<FilesByCase, VolumeIndex> truth_at(const std::string& path) {
   if (are_masks(path)) {
     FilesByCase files = masks_at(path);
-    std::vector<std::string> paths;
-    for (const auto& [name, file] : files) {
-      paths.push_back(file);
-    }
-    return {std::move(files), index_around(paths).value_or(VolumeIndex{})};
+    VolumeIndex index = index_of_masks(paths_of(files)).value_or(VolumeIndex{});
+    return {std::move(files), std::move(index)};
   }
   require<DataError>(std::filesystem::is_directory(path) && is_volume_set(path), path,
                      ": must be a mask, a folder of masks or a set of volumes with masks");
@@ -68,13 +73,17 @@ std::pair<FilesByCase, VolumeIndex> truth_at(const std::string& path) {
 }  // namespace
 
 bool are_masks(const std::string& path) {
-  return std::filesystem::is_directory(path) ? !is_volume_set(path) && !volumes_in(path).empty()
-                                             : is_volume_file(path) && std::filesystem::exists(path);
+  return std::filesystem::is_directory(path)
+             ? has_masks_and_index(path) || (!is_volume_set(path) && !volumes_in(path).empty())
+             : is_volume_file(path) && std::filesystem::exists(path);
 }
 
 MaskPairs pair_masks(const std::string& predicted, const std::string& truth) {
   const FilesByCase found = masks_at(predicted);
-  const auto [known, index] = truth_at(truth);
+  auto [known, index] = truth_at(truth);
+  if (index.numbers.empty()) {
+    index = index_of_masks(paths_of(found)).value_or(VolumeIndex{});
+  }
   const bool one_of_each = !std::filesystem::is_directory(predicted) && !std::filesystem::is_directory(truth);
   MaskPairs pairs{.numbers = index.numbers, .regions = index.regions, .ignored = index.ignored};
   for (const auto& [name, file] : found) {

@@ -32,7 +32,7 @@ bool are_masks(const std::string& path);
 /// Finds the true mask of each predicted one by its name without the ending, `CASE_probabilities` beside `CASE` left out.
 /// `predicted`: a folder of masks, or one; `truth`: such a folder, one mask where there is one prediction, or a set of volumes
 /// (volume_index.h), of which the cases with masks count. Classes are those of the set, also where its dataset.json stands beside or
-/// above the true masks; else all numbers that any of the masks has. DataError: no masks; a prediction whose case has no true
+/// above the true masks, or beside the predicted ones (index_of_masks); else all numbers that any of the masks has. DataError: no masks; a prediction whose case has no true
 /// mask; the same case twice.
 MaskPairs pair_masks(const std::string& predicted, const std::string& truth);
 

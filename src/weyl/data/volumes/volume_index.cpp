@@ -547,4 +547,45 @@ std::optional<VolumeIndex> index_around(const std::vector<std::string>& files) {
   return {};
 }
 
+std::optional<VolumeIndex> index_of_masks(const std::vector<std::string>& masks) {
+  std::error_code error;
+  const auto place = [&](const fs::path& path) { return fs::weakly_canonical(path, error); };
+  const fs::path own = fs::absolute(masks.front(), error).lexically_normal().parent_path();
+  const auto index_in = [](const fs::path& folder) {
+    const std::string path = (folder / kIndexFile).string();
+    return fs::is_regular_file(path) ? std::optional(parse_volume_index(text_of(path), folder.string(), path))
+                                     : std::nullopt;
+  };
+  if (auto beside = index_in(own)) {
+    return beside;
+  }
+  if (own.filename().string().starts_with("labels")) {
+    return index_in(own.parent_path());
+  }
+  try {
+    const auto above = index_in(own.parent_path());
+    for (const auto* cases : {above ? &above->training : nullptr, above ? &above->test : nullptr}) {
+      const auto listed = [&](const VolumeCase& c) {
+        return !c.mask.empty() && place(c.mask) == place(masks.front());
+      };
+      if (cases != nullptr && std::ranges::any_of(*cases, listed)) {
+        return above;
+      }
+    }
+  } catch (const DataError&) {  // of something else
+  }
+  return {};
+}
+
+bool has_masks_and_index(const std::string& folder) {
+  const auto has = [&](const char* name) { return fs::exists(fs::path(folder) / name); };
+  if (!has(kIndexFile) || has("imagesTr") || has("imagesTs") || has("labelsTr") ||
+      volumes_in(folder).empty()) {
+    return false;
+  }
+  const std::string path = (fs::path(folder) / kIndexFile).string();
+  const VolumeIndex index = parse_volume_index(text_of(path), folder, path);
+  return index.training.empty() && index.test.empty();
+}
+
 }  // namespace weyl

@@ -62,6 +62,13 @@ VolumeIndex parse_volume_index(std::string_view text, const std::string& folder,
 /// or a mask: what their channels and classes are called. Nothing where there is none, or none that can be read.
 std::optional<VolumeIndex> index_around(const std::vector<std::string>& files);
 
+/// What a dataset.json says of the classes of masks (files of one folder): one beside them, or in the folder above, where it lists them
+/// or theirs is called labelsTr or labelsTs. Images need not be there. DataError: such a file is broken.
+std::optional<VolumeIndex> index_of_masks(const std::vector<std::string>& masks);
+
+/// Whether the folder has masks beside a dataset.json, as nnU-Net predicts them, and is no set of images with masks.
+bool has_masks_and_index(const std::string& folder);
+
 /// The text of the Decathlon's, for cases of one image file each whose paths are relative to its folder.
 std::string decathlon_json(const VolumeIndex& index);
 
