@@ -146,6 +146,17 @@ TEST(Volumes, MasksOfAnyProgramAreMeasuredOnTheirOwnGrid) {
   has(cases, "\na,");
   has(cases, "\nb,");
   has_not(cases, "a_probabilities");
+  // The same voxels stored from right to left are on the same grid.
+  Nifti turned = read_volume(folder + "/found/a.nii.gz");
+  for (size_t line = 0; line < turned.bytes.size(); line += 6) {
+    std::reverse(turned.bytes.begin() + line, turned.bytes.begin() + line + 6);
+  }
+  turned.header.geometry.srow[0] = -1;
+  turned.header.geometry.srow[3] = 5;
+  write_nifti(folder + "/turned.nii.gz", turned.header, turned.bytes);
+  const Outcome back = weyl_program("eval turned.nii.gz --data truth/a.nii.gz --json", folder);
+  ASSERT_EQ(back.code, 0) << back.err;
+  EXPECT_DOUBLE_EQ(metric_of(Json::parse(back.out, "stdout"), "dice"), 0.8);
   // One file against one, whatever they are called; a name for the class.
   const Outcome one = weyl_program(
       "eval found/a.nii.gz --data truth/a.nii.gz 'task.segmentation.names=[\"rest\", \"liver\"]' --json",

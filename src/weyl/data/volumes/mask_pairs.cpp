@@ -117,14 +117,15 @@ MaskPairs pair_masks(const std::string& predicted, const std::string& truth) {
 
 ComparedMasks read_masks(const MaskPair& pair, const MaskPairs& of) {
   const Nifti truth = read_volume(pair.truth), predicted = read_volume(pair.predicted);
-  require_same_grid(truth.header, "the true mask " + pair.truth, predicted.header, pair.predicted, "it");
-  const NiftiOrientation orientation = orientation_of(affine_of(truth.header));
+  require_same_grid(canonical_header(truth.header), "the true mask " + pair.truth,
+                    canonical_header(predicted.header), pair.predicted, "it");
+  const auto orientation = [](const Nifti& mask) { return orientation_of(affine_of(mask.header)); };
   std::vector<int64_t> numbers = of.numbers;
-  const Tensor said = mask_tensor(predicted, numbers, orientation, pair.predicted).to(at::kLong);
+  const Tensor said = mask_tensor(predicted, numbers, orientation(predicted), pair.predicted).to(at::kLong);
   if (of.ignored) {
     numbers.push_back(*of.ignored);
   }
-  const Tensor right = mask_tensor(truth, numbers, orientation, pair.truth).to(at::kLong);
+  const Tensor right = mask_tensor(truth, numbers, orientation(truth), pair.truth).to(at::kLong);
   return {said, right.masked_fill(right.ge(std::ssize(of.numbers)), unlabelled),
           canonical_spacing(truth.header)};
 }

@@ -36,7 +36,7 @@ bool are_masks(const std::string& path);
 /// mask; the same case twice.
 MaskPairs pair_masks(const std::string& predicted, const std::string& truth);
 
-/// Both masks of a case on the grid of their files, (X, Y, Z) int64 in canonical order, classes by their places; the truth is
+/// Both masks of a case on the grid of their files, whichever way each of them has its axes, (X, Y, Z) int64 in canonical order, classes by their places; the truth is
 /// `unlabelled` where its class is not known. Spacing in mm.
 struct ComparedMasks {
   Tensor predicted, truth;

@@ -62,6 +62,24 @@ std::array<double, 3> canonical_spacing(const NiftiHeader& header) {
   return {spacing[orientation.axis[0]], spacing[orientation.axis[1]], spacing[orientation.axis[2]]};
 }
 
+NiftiHeader canonical_header(const NiftiHeader& header) {
+  const NiftiAffine given = affine_of(header);
+  const NiftiOrientation orientation = orientation_of(given);
+  NiftiHeader canonical = header;
+  canonical.geometry.sform_code = 1;
+  NiftiAffine& affine = canonical.geometry.srow = given;
+  for (size_t d = 0; d < 3; ++d) {
+    const auto axis = static_cast<size_t>(orientation.axis[d]);
+    canonical.shape[d] = header.shape[axis];
+    for (size_t row = 0; row < 3; ++row) {
+      const double step = given[4 * row + axis];
+      affine[4 * row + d] = orientation.flipped[d] ? -step : step;
+      affine[4 * row + 3] += orientation.flipped[d] ? step * static_cast<double>(header.shape[axis] - 1) : 0;
+    }
+  }
+  return canonical;
+}
+
 double voxels_apart(const NiftiHeader& a, const NiftiHeader& b) {
   NiftiAffine x = affine_of(a), y = affine_of(b);
   std::ranges::for_each(x, [by = millimetres_of(a)](double& v) { v *= by; });
