@@ -60,7 +60,7 @@ bool units_differ(const std::string& a, const std::string& b) {
 
 std::string shown(const std::string& unit) {
   constexpr size_t most = 80;
-  return visible(unit.substr(0, most), "");
+  return visible(unit.substr(0, most));
 }
 
 }  // namespace

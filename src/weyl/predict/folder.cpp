@@ -113,10 +113,11 @@ class Writer {
 
   /// Before anything is predicted: a folder that cannot be made is refused then.
   void make_folders() const {
-    make_folder(folder_);
+    std::set<std::string> folders{folder_};
     for (const std::string& stem : stems_) {
-      make_folder(fs::path(stem).parent_path().string());
+      folders.insert(fs::path(stem).parent_path().string());
     }
+    std::ranges::for_each(folders, make_folder);
   }
 
   void finish() const {

@@ -27,7 +27,7 @@ std::string line_on_units(const Interface& model, const Interface& data, const s
 }
 
 std::string units_kept(const Interface& model) {
-  return model.length_unit.empty() ? "" : "lengths in " + visible(model.length_unit, "");
+  return model.length_unit.empty() ? "" : "lengths in " + visible(model.length_unit);
 }
 
 }  // namespace

@@ -151,9 +151,7 @@ int measure(const EvalCommand& command, const Systems& systems, const std::share
   check_facts(command.as_is, predictor.interface(), predictor.trained_on(), *data, where,
               FactsCompared::inputs_and_classes);
   require_alike(ranks, predictor, data, where);
-  for (const std::string& warning : data->schema().warnings) {
-    warn(warning);
-  }
+  warn_each(data->schema().warnings);
   if (leads) {
     warn_of_training_samples(command, *data);
   }

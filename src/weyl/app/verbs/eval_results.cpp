@@ -105,18 +105,17 @@ SegmentationOptions measured_as(const MaskPairs& pairs, const std::vector<std::s
   const std::string table = text("task.", SegmentationOptions::name_in_config, ".");
   std::vector<std::string> keys(measuring_keys.begin(), measuring_keys.end());
   keys.emplace_back("names");
+  bool regions = false;
   for (const std::string& item : overrides) {
-    require<ConfigError>(std::ranges::count(keys, key_of_task(item, SegmentationOptions::name_in_config)) > 0,
-                         "override '", item, "': of masks must be how they are measured: ", table,
-                         "KEY, one of ", joined(keys));
+    const std::string key = key_of_task(item, SegmentationOptions::name_in_config);
+    regions = regions || key == "regions";
+    require<ConfigError>(std::ranges::count(keys, key) > 0, "override '", item,
+                         "': of masks must be how they are measured: ", table, "KEY, one of ", joined(keys));
   }
   TaskOptions task{options};
   const auto visit = [&](Fields& f) { f("task", task, "how masks are measured"); };
   read_toml_text(write_toml(visit), "masks", overrides, visit);
   auto& asked = std::get<SegmentationOptions>(task.task);
-  const bool regions = std::ranges::any_of(overrides, [](const std::string& item) {
-    return key_of_task(item, SegmentationOptions::name_in_config) == "regions";
-  });
   for (size_t i = 0; regions && i < asked.regions.size(); ++i) {  // which say the numbers of the files
     for (int64_t& label : asked.regions[i].labels) {
       const auto at = std::ranges::find(pairs.numbers, label);

@@ -299,9 +299,12 @@ struct MostClasses {
 
 /// The class of a model that is told classes by which the folder of a file is called; -1: it knows none of that name.
 int64_t class_of_folder(const std::string& file, const CloudsDataOptions& o) {
+  if (!o.class_input) {
+    return -1;
+  }
   const auto at = std::ranges::find(o.known_classes,
                                     fs::absolute(file).lexically_normal().parent_path().filename().string());
-  return o.class_input && at != o.known_classes.end() ? at - o.known_classes.begin() : -1;
+  return at != o.known_classes.end() ? at - o.known_classes.begin() : -1;
 }
 
 /// A class is that of the layout, else that of the file itself, else that of its folder, which may have been given alone. With

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <ranges>
 
 #include "weyl/algebra/lie/group_numbers.h"
@@ -71,11 +72,9 @@ std::shared_ptr<const Dataset> PoseFiles::open(const OpenRequest& request) {
   const LieGroup group = windows != nullptr     ? windows->group
                          : sequences != nullptr ? sequences->group
                                                 : LieGroup::se3;
-  const Interface* told = request.interface;
-  require<DataError>(
-      is_rigid(group) && (told == nullptr || told->group == group), request.path,
-      ": holds poses of se3, the model takes ",
-      told == nullptr || told->group ? name_of(told == nullptr ? group : *told->group) : "none");
+  const std::optional<LieGroup> taken = request.interface != nullptr ? request.interface->group : group;
+  require<DataError>(is_rigid(group) && taken == group, request.path,
+                     ": holds poses of se3, the model takes ", taken ? name_of(*taken) : "none");
   std::shared_ptr<const Dataset> set;
   if (windows != nullptr) {
     set = open_windows(request.path, *windows);

@@ -37,6 +37,14 @@ std::string_view trimmed_column(std::string_view s) {
   return s;
 }
 
+/// Takes the first line, without its end, from a text.
+std::string_view take_line(std::string_view& text) {
+  const size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
 /// Commas in quotes are of their column, and the quotes of none.
 std::vector<std::string_view> columns_of(std::string_view line, bool commas) {
   std::vector<std::string_view> columns;
@@ -171,12 +179,11 @@ class PoseReader {
       file.remove_prefix(3);
     }
     while (!file.empty()) {
-      const size_t end = std::min(file.find('\n'), file.size());
+      const std::string_view line = take_line(file);
       ++number_;
-      check(end <= kLongestPoseLine, "a line must have at most ", kLongestPoseLine, " characters, got ", end);
-      const std::string_view line = trimmed_column(file.substr(0, end));
-      file.remove_prefix(std::min(end + 1, file.size()));
-      read_line(line, file);
+      check(line.size() <= kLongestPoseLine, "a line must have at most ", kLongestPoseLine,
+            " characters, got ", line.size());
+      read_line(trimmed_column(line), file);
     }
     require<DataError>(found_.size() > 0, where_, ": must hold at least one pose, holds none");
     require_slow_times();
@@ -262,9 +269,7 @@ class PoseReader {
       if (below.empty()) {
         return false;
       }
-      const size_t end = std::min(below.find('\n'), below.size());
-      line = trimmed_column(below.substr(0, end));
-      below.remove_prefix(std::min(end + 1, below.size()));
+      line = trimmed_column(take_line(below));
     }
   }
 
@@ -566,12 +571,7 @@ std::string other_table(const std::string& path) {
   const MappedFile file(path);
   const auto bytes = file.bytes().first(std::min(file.bytes().size(), kSeen));
   std::string_view rest(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-  const auto next_columns = [&] {
-    const size_t end = std::min(rest.find('\n'), rest.size());
-    const auto columns = columns_of(trimmed_column(rest.substr(0, end)), true);
-    rest.remove_prefix(std::min(end + 1, rest.size()));
-    return columns;
-  };
+  const auto next_columns = [&] { return columns_of(trimmed_column(take_line(rest)), true); };
   const auto names = next_columns(), row = next_columns();
   const bool named = names.size() >= 2 && std::ranges::none_of(names, [](std::string_view name) {
                        return name.empty() || name.starts_with('#') || parse_real(name).has_value();

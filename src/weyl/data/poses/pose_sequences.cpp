@@ -100,9 +100,10 @@ struct TimedPoses {
   double off_group = 0;
   std::vector<std::string> warnings;
 
-  Tensor matrices() const {
+  /// Numbers as matrices of the group, (n, m, m).
+  Tensor as_matrices(const std::vector<double>& numbers) const {
     const int64_t m = matrix_size(group);
-    return at::tensor(poses.matrices, at::kDouble).view({-1, m, m});
+    return at::tensor(numbers, at::kDouble).view({-1, m, m});
   }
 };
 
@@ -162,19 +163,16 @@ void ask(const TimedPoses& timed, const Windows& windows, const PoseFileOptions&
     }
   }
   auto& poses = std::get<Poses>(all.input);
-  const auto matrices = [&](const std::vector<double>& numbers) {
-    return at::tensor(numbers, at::kDouble).view({-1, matrix_size(timed.group), matrix_size(timed.group)});
-  };
-  poses.elements = matrices(every.tokens);
+  poses.elements = timed.as_matrices(every.tokens);
   poses.scalars = at::cat({column_of(every.time), column_of(every.asked)}, 1);
   schema.interface.features = features_of_windows(timed.units.features[0]);
   schema.labels = {label_of_windows};
-  all.labels["pose"] = matrices(every.truth);
+  all.labels["pose"] = timed.as_matrices(every.truth);
 }
 
 std::shared_ptr<const InMemory> as_poses(const TimedPoses& timed, const Windows& windows,
                                          const PoseFileOptions& o, Question question, bool with_times) {
-  const Tensor matrices = timed.matrices(), rows = at::tensor(windows.rows, at::kLong);
+  const Tensor matrices = timed.as_matrices(timed.poses.matrices), rows = at::tensor(windows.rows, at::kLong);
   Schema schema;
   schema.interface.group = timed.group;
   schema.interface.dimension = dimension_of(timed.group);

@@ -425,11 +425,21 @@ bool is_volume_set(const std::string& folder) {
   return std::ranges::any_of(folders, is_case_folder);
 }
 
+namespace {
+
+/// What the dataset.json of a folder says; nothing where there is none.
+std::optional<VolumeIndex> index_in(const fs::path& folder) {
+  const std::string path = (folder / kIndexFile).string();
+  return fs::is_regular_file(path) ? std::optional(parse_volume_index(text_of(path), folder.string(), path))
+                                   : std::nullopt;
+}
+
+}  // namespace
+
 VolumeIndex read_volume_index(const std::string& folder) {
-  const std::string path = (fs::path(folder) / kIndexFile).string();
   VolumeIndex index;
-  if (fs::is_regular_file(path)) {
-    index = parse_volume_index(text_of(path), folder, path);
+  if (auto written = index_in(folder)) {
+    index = std::move(*written);
     if (index.training.empty() && index.test.empty()) {
       add_nnunet_cases(index, folder);
     }
@@ -551,11 +561,6 @@ std::optional<VolumeIndex> index_of_masks(const std::vector<std::string>& masks)
   std::error_code error;
   const auto place = [&](const fs::path& path) { return fs::weakly_canonical(path, error); };
   const fs::path own = fs::absolute(masks.front(), error).lexically_normal().parent_path();
-  const auto index_in = [](const fs::path& folder) {
-    const std::string path = (folder / kIndexFile).string();
-    return fs::is_regular_file(path) ? std::optional(parse_volume_index(text_of(path), folder.string(), path))
-                                     : std::nullopt;
-  };
   if (auto beside = index_in(own)) {
     return beside;
   }
@@ -583,9 +588,8 @@ bool has_masks_and_index(const std::string& folder) {
       volumes_in(folder).empty()) {
     return false;
   }
-  const std::string path = (fs::path(folder) / kIndexFile).string();
-  const VolumeIndex index = parse_volume_index(text_of(path), folder, path);
-  return index.training.empty() && index.test.empty();
+  const auto index = index_in(folder);
+  return index && index->training.empty() && index->test.empty();
 }
 
 }  // namespace weyl
