@@ -157,6 +157,17 @@ TEST(Volumes, MasksOfAnyProgramAreMeasuredOnTheirOwnGrid) {
   const Outcome back = weyl_program("eval turned.nii.gz --data truth/a.nii.gz --json", folder);
   ASSERT_EQ(back.code, 0) << back.err;
   EXPECT_DOUBLE_EQ(metric_of(Json::parse(back.out, "stdout"), "dice"), 0.8);
+  // Floats hold numbers to rounding, whether an index names the classes or not.
+  Nifti rounded = read_volume(folder + "/found/a.nii.gz");
+  std::vector<float> values;
+  for (const std::byte label : rounded.bytes) {
+    values.push_back(static_cast<float>(label) * 1.0001F);
+  }
+  rounded.header.type = ElementType::f32;
+  write_nifti(folder + "/rounded.nii.gz", rounded.header, std::as_bytes(std::span(values)));
+  const Outcome floats = weyl_program("eval rounded.nii.gz --data truth/a.nii.gz --json", folder);
+  ASSERT_EQ(floats.code, 0) << floats.err;
+  EXPECT_DOUBLE_EQ(metric_of(Json::parse(floats.out, "stdout"), "dice_4"), 0.8);
   // One file against one, whatever they are called; a name for the class.
   const Outcome one = weyl_program(
       "eval found/a.nii.gz --data truth/a.nii.gz 'task.segmentation.names=[\"rest\", \"liver\"]' --json",
@@ -228,6 +239,12 @@ TEST(Volumes, MasksThatCannotBeComparedAreRefused) {
     EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
     EXPECT_EQ(outcome.out, "");
   }
+  // A header that lost its place, on demand; and what a model alone would heed.
+  const Outcome out =
+      weyl_program("eval moved --data truth --as-is --batch 2 --dtype float64 --json", folder);
+  ASSERT_EQ(out.code, 0) << out.err;
+  has(out.err, "--dtype, --batch have no effect on a mask");
+  EXPECT_DOUBLE_EQ(metric_of(Json::parse(out.out, "stdout"), "dice"), 1);
 }
 
 /// Where nothing is resampled, masks that were written have the scores that the model has.

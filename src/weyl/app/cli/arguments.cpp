@@ -93,11 +93,12 @@ void add_force(CLI::App& app, bool& force) {
   app.add_flag("--force", force, "replace a file that is there already; never one that this call reads");
 }
 
-void add_as_is(CLI::App& app, bool& as_is) {
+void add_as_is(CLI::App& app, bool& as_is, const std::string& also) {
   app.add_flag(
       "--as-is", as_is,
       "take data though their spacing or the names of their channels or classes contradict what the model "
-      "was trained on");
+      "was trained on" +
+          also);
 }
 
 void add_rollout(CLI::App& app, int64_t& steps, const std::string& help) {

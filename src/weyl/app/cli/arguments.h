@@ -39,8 +39,8 @@ void add_out(CLI::App& app, std::string& out, const std::string& type, const std
              bool required);
 /// --force, of a verb that replaces no file without it.
 void add_force(CLI::App& app, bool& force);
-/// --as-is, of a verb that puts a model to work on data.
-void add_as_is(CLI::App& app, bool& as_is);
+/// --as-is, of a verb that puts a model to work on data; `also`: what more it does there.
+void add_as_is(CLI::App& app, bool& as_is, const std::string& also = "");
 /// --rollout, of a model that goes on from its own predictions.
 void add_rollout(CLI::App& app, int64_t& steps, const std::string& help);
 /// --data, in place of the data that a config names.

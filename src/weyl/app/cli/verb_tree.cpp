@@ -142,8 +142,8 @@ Verb add_eval(CLI::App& root) {
              "which split, default test; with --data only of a folder that has splits");
   add_out(
       app, c->out, "DIR",
-      "also measure each case by itself: cases.csv, a row each, and, of masks, pictures of the worst, the median and "
-      "the best case",
+      "also measure each case by itself: cases.csv, a row each, and, of masks that a model gives, pictures of the worst, the "
+      "median and the best case",
       false);
   add_force(app, c->force);
   add_rollout(
@@ -156,7 +156,7 @@ Verb add_eval(CLI::App& root) {
       app, "--moved", c->moved,
       "points in space and volumes of shapes: also a table of the same under turns by 5 to 90 degrees and by any angle, of "
       "points about x, y and z too; of volumes under shifts by 0.5 to 4 cells, each shape moved before it becomes cells");
-  add_as_is(app, c->as_is);
+  add_as_is(app, c->as_is, "; compare masks voxel by voxel, wherever their headers place them");
   add_batch(app, c->batch, c->batch_tokens);
   add_machine(app, c->machine, "default that of the file");
   add_ranks(app, c->ranks, "each with some of the batches");

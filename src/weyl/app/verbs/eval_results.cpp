@@ -23,6 +23,7 @@
 #include "weyl/data/poses/trajectory_errors.h"
 #include "weyl/data/volumes/mask_pairs.h"
 #include "weyl/predict/subject.h"
+#include "weyl/tasks/classes.h"
 #include "weyl/tasks/segmentation.h"
 #include "weyl/train/run/run_folder.h"
 
@@ -33,14 +34,27 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// ConfigError unless the truth is given, and nothing that is said of models. `alone`: nothing else is said either that this
-/// kind of result does not take.
+/// ConfigError unless the truth is given, and nothing that is said of models; warns of what has no effect. `alone`: nothing else is said
+/// either that this kind of result does not take.
 void require_plain(const EvalCommand& c, const char* result, bool alone) {
   require<ConfigError>(!c.data.empty(), c.model, ": ", result,
                        " is measured against the true one: add --data TRUTH");
   require<ConfigError>(alone && c.overrides.empty() && c.split.empty() && c.rollout == 0 && !c.moved &&
-                           c.rotate.empty() && !c.as_is && c.ranks < 2,
+                           c.rotate.empty() && c.ranks < 2,
                        c.model, ": ", result, " is compared as it is: --data TRUTH goes alone with it");
+  const EvalCommand usual;
+  std::vector<std::string> idle;
+  for (const auto& [flag, given] :
+       {std::pair{"--device", c.machine.device != usual.machine.device},
+        std::pair{"--dtype", c.machine.dtype.has_value()}, std::pair{"--batch", c.batch != usual.batch},
+        std::pair{"--batch-tokens", c.batch_tokens.has_value()}}) {
+    if (given) {
+      idle.emplace_back(flag);
+    }
+  }
+  if (!idle.empty()) {
+    warn(text(joined(idle), idle.size() > 1 ? " have" : " has", " no effect on ", result));
+  }
   require_one_process(c.model);
 }
 
@@ -74,7 +88,8 @@ Metrics trajectory_metrics(const TrajectoryErrors& errors) {
 
 int measure_trajectory(const EvalCommand& command) {
   const auto start = std::chrono::steady_clock::now();
-  require_plain(command, "a trajectory", command.task_overrides.empty() && command.out.empty());
+  require_plain(command, "a trajectory",
+                command.task_overrides.empty() && command.out.empty() && !command.as_is);
   require<ConfigError>(is_pose_file(command.data), command.data,
                        ": must be a trajectory (.txt, .csv, .tum, .kitti), as ", command.model, " is");
   const PoseTrajectory truth = read_poses(command.data, {}, RepeatedTimes::keep),
@@ -141,6 +156,10 @@ int measure_masks(const EvalCommand& command) {
               " true masks have no prediction and are left out: ",
               joined_printable(left.first(std::min(left.size(), most))), left.size() > most ? ", ..." : ""));
   }
+  if (classes - 1 > kMostNamedClasses) {
+    say(text("there are ", classes - 1, " classes, more than ", kMostNamedClasses,
+             ": single ones are not told"));
+  }
   const Segmentation task(measured_as(pairs, command.task_overrides));
   Schema schema;
   schema.interface.grid = true;
@@ -158,7 +177,7 @@ int measure_masks(const EvalCommand& command) {
   Evaluation evaluation;
   std::vector<Case> cases;
   for (const MaskPair& pair : pairs.cases) {
-    const ComparedMasks masks = read_masks(pair, pairs);
+    const ComparedMasks masks = read_masks(pair, pairs, command.as_is);
     const auto one = [](const Tensor& mask) { return mask.unsqueeze(0).unsqueeze(0); };  // (1, 1, X, Y, Z)
     Batch batch;
     std::vector<int64_t> sizes = one(masks.truth).sizes().vec();

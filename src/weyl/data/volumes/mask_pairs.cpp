@@ -21,7 +21,7 @@ using FilesByCase = std::map<std::string, std::string>;
 void add_case(FilesByCase& files, const std::string& name, const std::string& file) {
   const auto [at, added] = files.emplace(name, file);
   require<DataError>(added, file, ": there must be one mask of case '", name, "', ", at->second,
-                     " is one, too");
+                     " is one, too; of cases of one name in several folders name one folder");
 }
 
 /// The masks of a folder, or one, by the names of their cases.
@@ -115,13 +115,16 @@ MaskPairs pair_masks(const std::string& predicted, const std::string& truth) {
   return pairs;
 }
 
-ComparedMasks read_masks(const MaskPair& pair, const MaskPairs& of) {
+ComparedMasks read_masks(const MaskPair& pair, const MaskPairs& of, bool as_is) {
   const Nifti truth = read_volume(pair.truth), predicted = read_volume(pair.predicted);
-  require_same_grid(canonical_header(truth.header), "the true mask " + pair.truth,
-                    canonical_header(predicted.header), pair.predicted, "it");
+  const auto in_order = [&](const NiftiHeader& header) { return as_is ? header : canonical_header(header); };
+  require_same_grid(in_order(truth.header), "the true mask " + pair.truth, in_order(predicted.header),
+                    pair.predicted, "it", !as_is,
+                    "; mend its header, or compare voxels in the order of the files by --as-is");
   const auto orientation = [](const Nifti& mask) { return orientation_of(affine_of(mask.header)); };
   std::vector<int64_t> numbers = of.numbers;
-  const Tensor said = mask_tensor(predicted, numbers, orientation(predicted), pair.predicted).to(at::kLong);
+  const Tensor said =
+      mask_tensor(predicted, numbers, orientation(as_is ? truth : predicted), pair.predicted).to(at::kLong);
   if (of.ignored) {
     numbers.push_back(*of.ignored);
   }

@@ -42,7 +42,8 @@ struct ComparedMasks {
   Tensor predicted, truth;
   std::array<double, 3> spacing{};
 };
-/// DataError naming the file: sizes or places of both that differ by more than a tenth of a voxel, a number that is of no class.
-ComparedMasks read_masks(const MaskPair& pair, const MaskPairs& of);
+/// DataError naming the file: other sizes; places of both that differ by more than a tenth of a voxel, unless `as_is`, by which voxels are compared in the order of
+/// the files, on the grid of the true mask; a number that is of no class.
+ComparedMasks read_masks(const MaskPair& pair, const MaskPairs& of, bool as_is = false);
 
 }  // namespace weyl

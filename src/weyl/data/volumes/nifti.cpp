@@ -564,8 +564,8 @@ std::vector<uint8_t> classes_of(const Nifti& image, std::span<const int64_t> num
     const double whole = std::round(value);
     const auto found =
         std::ranges::lower_bound(numbers, whole, {}, [](int64_t n) { return static_cast<double>(n); });
-    // A scaled file may hold a label to rounding only.
-    if (!(std::abs(value - whole) < 1e-3 && found != numbers.end() && static_cast<double>(*found) == whole)) {
+    if (!(std::abs(value - whole) < most_off_a_label && found != numbers.end() &&
+          static_cast<double>(*found) == whole)) {
       const auto& shape = image.header.shape;
       const auto at = static_cast<int64_t>(i);
       std::string known = counted ? text("whole numbers 0 .. ", numbers.back()) : "of ";

@@ -118,6 +118,8 @@ NiftiHeader read_nifti_header(const std::string& path);
 
 /// The stored values with slope and intercept, rounded once to float32.
 std::vector<float> values_of(const Nifti& image);
+/// How far a value may be from the number of its class: scaled files, and those of floats, hold numbers to rounding.
+inline constexpr double most_off_a_label = 1e-3;
 /// The same as classes: each value by its place among `numbers`, which ascend and are at most 256. DataError naming
 /// `where`: a value that is none of them, and its place.
 std::vector<uint8_t> classes_of(const Nifti& image, std::span<const int64_t> numbers, std::string_view where);

@@ -140,9 +140,10 @@ std::vector<int64_t> numbers_in_masks(const std::vector<VolumeCase>& cases) {
     float last = 0;
     for (const float x : values) {
       if (x != last) {
-        require<DataError>(x >= 0 && x <= 65535 && x == std::floor(x), c.mask,
+        const float whole = std::round(x);
+        require<DataError>(whole >= 0 && whole <= 65535 && std::abs(x - whole) < most_off_a_label, c.mask,
                            ": labels must be whole numbers 0 .. 65535, got ", x);
-        found.insert(static_cast<int64_t>(x));
+        found.insert(static_cast<int64_t>(whole));
         require<DataError>(found.size() <= 256, c.mask, ": masks must have at most 256 labels, got more");
         last = x;
       }
