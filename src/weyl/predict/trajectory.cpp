@@ -1,31 +1,26 @@
 #include "weyl/predict/trajectory.h"
 
+#include <ATen/TensorOperators.h>
+#include <ATen/ops/index_select.h>
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
+#include <limits>
+#include <numeric>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "weyl/core/check.h"
 #include "weyl/data/poses/asked_poses.h"
 #include "weyl/data/poses/pose_file.h"
+#include "weyl/tasks/completion.h"
 
 namespace weyl {
-namespace {
-
-/// The index that the missing pose gets, beside the token whose answer it is, that of the largest of the logits `gap` (N):
-/// before or behind it, where the neighbour's logit is the larger one.
-int64_t place_of(const Tensor& gap) {
-  const Tensor logits = gap.to(at::kCPU, at::kDouble).reshape({-1}).contiguous();
-  const std::span x(logits.const_data_ptr<double>(), logits.numel());
-  const auto token = std::ranges::max_element(x) - x.begin(), last = std::ssize(x) - 1;
-  const bool behind = token == 0 || (token < last && x[token + 1] > x[token - 1]);
-  return token + (behind ? 1 : 0);
-}
-
-}  // namespace
+namespace {}  // namespace
 
 PoseTrajectory trajectory_to_change(const std::string& path, const std::string& out, RepeatedTimes repeated) {
   require<ConfigError>(is_written_trajectory(out), out, ": a trajectory is written as .tum or .kitti");
@@ -139,6 +134,126 @@ bool denoise(const Predictor& predictor, int64_t length, const std::vector<doubl
   return true;
 }
 
+/// What windows of a trajectory say of its gap.
+struct Gap {
+  int64_t place = -1;           // the pose before which the missing one goes; -1: nothing is missing
+  std::vector<double> element;  // (16)
+  int64_t agree = 0, look = 0;  // of the windows with the poses on both sides of it those that put it there
+};
+
+/// Rows start .. start + n - 1 of each window, as samples of their own; a feature `time` begins at 0 in each.
+Poses windows_of(const Poses& all, std::span<const int64_t> starts, int64_t n, bool timed) {
+  std::vector<int64_t> rows, firsts;
+  for (const int64_t start : starts) {
+    for (int64_t k = 0; k < n; ++k) {
+      rows.push_back(start + k);
+      firsts.push_back(start);
+    }
+  }
+  const auto taken = [](const Tensor& x, const std::vector<int64_t>& which) {
+    return x.defined() ? at::index_select(x, 0, at::tensor(which, at::kLong)) : x;
+  };
+  Poses windows{all.group, taken(all.elements, rows), taken(all.scalars, rows),
+                Segments::of_sizes(std::vector<int64_t>(starts.size(), n))};
+  if (timed) {
+    windows.scalars = windows.scalars - taken(all.scalars, firsts);
+  }
+  return windows;
+}
+
+/// The token before which the missing pose `element` (16) of a window goes, `poses` (n, 16), that of the token with the largest of the logits
+/// `gap` (n): before or behind it, where its other neighbour is the nearer one, for the logits tell sides no more.
+int64_t place_of(std::span<const double> gap, std::span<const double> element,
+                 std::span<const double> poses) {
+  const auto token = std::ranges::max_element(gap) - gap.begin(), last = std::ssize(gap) - 1;
+  if (token == 0 || token == last) {
+    return token == 0 ? 1 : last;
+  }
+  const auto matrix = [](std::span<const double> g, int64_t k) {
+    const auto one = g.subspan(16 * k, 16);
+    return at::tensor(c10::ArrayRef(one.data(), one.size()), at::kDouble).view({1, 4, 4});
+  };
+  const auto far = [&](int64_t k) {
+    return pose_distances(LieGroup::se3, matrix(element, 0), matrix(poses, k)).squared.item<double>();
+  };
+  return far(token + 1) < far(token - 1) ? token + 1 : token;
+}
+
+/// Looks for the gap in all windows of `n` poses, of which every place between two poses but those at the ends has n - 1: each window
+/// says a place, the surer the more probable its token is. The place that has most, their sum over one more than the windows that see it, is
+/// the gap's, and the window in whose middle it is nearest says the pose. Nothing is missing where a model can say so and as many windows as not do.
+/// Nothing: stopped.
+std::optional<Gap> gap_in(const Predictor& predictor, const Poses& all, int64_t n,
+                          const PredictorCalls& calls) {
+  const int64_t poses = all.nodes(), count = poses - n + 1;
+  const auto& features = predictor.interface().features;
+  const bool timed = features.size() == 1 && features[0].name == "time";
+  std::vector<double> sure(poses);
+  std::vector<int64_t> agree(poses), place(count, -1);
+  std::vector<std::vector<double>> elements(count);
+  constexpr int64_t at_once = 256;
+  for (int64_t first = 0; first < count; first += at_once) {
+    if (calls.stop && calls.stop()) {
+      return {};
+    }
+    std::vector<int64_t> starts(std::min(at_once, count - first));
+    std::iota(starts.begin(), starts.end(), first);
+    const Poses windows = windows_of(all, starts, n, timed);
+    const Named said = predictor(Input(windows));
+    const auto numbers = [](const Tensor& tensor) {
+      const Tensor x = tensor.to(at::kCPU, at::kDouble).contiguous();
+      return std::vector<double>(x.const_data_ptr<double>(), x.const_data_ptr<double>() + x.numel());
+    };
+    const std::vector<double> given = numbers(windows.elements), gap = numbers(said.at("gap")),
+                              element = numbers(said.at("element")),
+                              odds = said.contains("missing") ? numbers(said.at("missing"))
+                                                              : std::vector<double>();
+    for (const int64_t start : starts) {
+      const size_t k = start - first;
+      const auto of_window = std::span(gap).subspan(k * n, n);
+      if (!odds.empty() && odds[k] <= 0) {
+        continue;
+      }
+      const double most = *std::ranges::max_element(of_window);
+      double all_tokens = odds.empty() ? 0 : std::exp(-most);  // "nothing" is one more choice, of logit 0
+      for (const double x : of_window) {
+        all_tokens += std::exp(x - most);
+      }
+      elements[start].assign(element.begin() + 16 * k, element.begin() + 16 * (k + 1));
+      require<DataError>(std::ranges::all_of(elements[start], [](double x) { return std::isfinite(x); }),
+                         "the missing pose must be finite, got NaN");
+      place[start] =
+          start + place_of(of_window, elements[start], std::span(given).subspan(16 * k * n, 16 * n));
+      sure[place[start]] += 1 / all_tokens;
+      ++agree[place[start]];
+    }
+  }
+  const auto seen = [&](int64_t p) {
+    return std::min(p - 1, count - 1) - std::max<int64_t>(p - n + 1, 0) + 1;
+  };
+  Gap best;
+  double most = -1;
+  for (int64_t p = 1; p < poses; ++p) {
+    const double score = sure[p] / static_cast<double>(seen(p) + 1);
+    if (score > most) {
+      most = score;
+      best = {.place = p, .element = {}, .agree = agree[p], .look = seen(p)};
+    }
+  }
+  if (find_quantity(predictor.outputs(), "missing") != nullptr && 2 * best.agree <= best.look) {
+    return Gap{};
+  }
+  int64_t nearest = std::numeric_limits<int64_t>::max();  // twice the distance from the middle of a window
+  for (int64_t start = 0; start < count; ++start) {
+    const int64_t off = std::abs(2 * (best.place - start) - n);
+    if (place[start] == best.place && off < nearest) {
+      nearest = off;
+      best.element = elements[start];
+    }
+  }
+  return best;
+}
+
 }  // namespace
 
 bool is_written_trajectory(std::string_view path) {
@@ -146,8 +261,8 @@ bool is_written_trajectory(std::string_view path) {
 }
 
 FilledTrajectory predict_trajectory(const Predictor& predictor, const std::shared_ptr<const Dataset>& data,
-                                    RepeatedTimes repeated, const std::string& path, const std::string& out,
-                                    Existing existing, const PredictorCalls& calls) {
+                                    int64_t window, RepeatedTimes repeated, const std::string& path,
+                                    const std::string& out, Existing existing, const PredictorCalls& calls) {
   const auto gives = [&](const char* name) { return find_quantity(predictor.outputs(), name) != nullptr; };
   require<ConfigError>(
       gives("element") && gives("gap") && predictor.interface().group == LieGroup::se3,
@@ -158,35 +273,27 @@ FilledTrajectory predict_trajectory(const Predictor& predictor, const std::share
   require<DataError>(found.size() >= 2, path,
                      ": must have at least 2 poses, between which one is missing, got ", found.size());
   FilledTrajectory filled;
-  Tensor element;
-  bool done = false, missing = true;
+  std::optional<Gap> gap;
   predictor.each(
       data, path,
       [&](const Batch& batch) {
-        const Named predictions = predictor(batch.input);
-        element = predictions.at("element").to(at::kCPU, at::kDouble).reshape({-1}).contiguous();
-        require(element.numel() == 16 && at::isfinite(element).all().item<bool>(),
-                "the missing pose must be finite, got NaN");
-        filled.place = place_of(predictions.at("gap"));
-        const auto odds = predictions.find("missing");
-        missing = odds == predictions.end() || odds->second.item<double>() > 0;
-        done = true;
+        const auto& all = std::get<Poses>(batch.input);
+        gap = gap_in(predictor, all, std::clamp<int64_t>(window, 2, all.nodes()), calls);
       },
       calls);
-  if (!done) {
+  if (!gap) {
     filled.stopped = true;
     return filled;
   }
-  if (missing) {
-    const auto* g = element.const_data_ptr<double>();
-    const auto k = filled.place;
-    found.matrices.insert(found.matrices.begin() + 16 * k, g, g + 16);
+  filled.place = gap->place;
+  filled.agree = gap->agree;
+  filled.look = gap->look;
+  if (const int64_t k = gap->place; k >= 0) {
+    found.matrices.insert(found.matrices.begin() + 16 * k, gap->element.begin(), gap->element.end());
     if (tum) {
       found.stamps.insert(found.stamps.begin() + k,
                           stamp_between(found.stamps[k - 1], found.stamps[k], path));
     }
-  } else {
-    filled.place = -1;
   }
   write_trajectory(found, out, existing);
   filled.poses = found.size();

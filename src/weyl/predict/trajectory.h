@@ -15,14 +15,18 @@ PoseTrajectory trajectory_to_change(const std::string& path, const std::string& 
 
 /// What predict_trajectory wrote.
 struct FilledTrajectory {
-  int64_t poses = 0;     // including the one that was missing
-  int64_t place = -1;    // its index among them; -1: nothing is missing, by a model that can say so
+  int64_t poses = 0;   // including the one that was missing
+  int64_t place = -1;  // its index among them; -1: nothing is missing, by a model that can say so
+  int64_t agree =
+      0;  // of the `look` windows that have the poses on both sides of it, those that put it there
+  int64_t look = 0;
   bool stopped = false;  // nothing is written
 };
 
-/// Fills the gap of a trajectory of text (data/poses/pose_file.h) with a model of the task completion. The missing pose
-/// is put beside the pose of the file whose logit `gap`, that a pose is next to the gap, is largest, for the answer is that pose's: before
-/// or behind it, where the neighbour's logit is the larger one. `data` must have been read with the same `repeated`.
+/// Fills the gap of a trajectory of text (data/poses/pose_file.h) with a model of the task completion. Longer ones than `window` poses, as many as
+/// the model's training samples had, are looked at in all their windows of so many, and the place that most of those who see it are sure of is the gap's. In a window the
+/// missing pose is put beside the pose whose logit `gap`, that a pose is next to the gap, is largest, for the answer is that pose's: before
+/// or behind it, where that neighbour is the nearer one to the answer. `data`, the whole trajectory as one sample, must have been read with the same `repeated`.
 ///
 /// The whole trajectory is written with the new pose (without, where nothing is missing), as TUM or KITTI by the ending of `out`. All timestamps of the
 /// input are kept; the new pose's is the middle of its neighbours'.
@@ -30,8 +34,9 @@ struct FilledTrajectory {
 /// ConfigError: the model has other predictions, or a group other than se3; see trajectory_to_change. DataError: see there; fewer than 2 poses; a
 /// prediction that is not finite; no time between two timestamps.
 FilledTrajectory predict_trajectory(const Predictor& predictor, const std::shared_ptr<const Dataset>& data,
-                                    RepeatedTimes repeated, const std::string& path, const std::string& out,
-                                    Existing existing = Existing::keep, const PredictorCalls& calls = {});
+                                    int64_t window, RepeatedTimes repeated, const std::string& path,
+                                    const std::string& out, Existing existing = Existing::keep,
+                                    const PredictorCalls& calls = {});
 
 /// What correct_trajectory wrote.
 struct CorrectedTrajectory {

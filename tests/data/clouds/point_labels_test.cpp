@@ -127,9 +127,13 @@ TEST(PointLabels, WhatIsWrongWithThemIsSaidInALine) {
     return message_of<DataError>([&] { open_cloud_files(o.path, o); });
   };
   write(folder / "a.ply", ply_with("float", "1.5"));
-  EXPECT_EQ(refused("a.ply"), folder / "a.ply: 'part' must be whole numbers from 0 on, of point 2 it is 1.5");
-  write(folder / "b.ply", ply_with("char", "-1"));
-  EXPECT_NE(refused("b.ply").find("of point 2 it is -1"), std::string::npos);
+  EXPECT_EQ(
+      refused("a.ply"),
+      folder /
+          "a.ply: 'part' must be whole numbers from 0 on, -1 where the class is not known; of point 2 it is "
+          "1.5");
+  write(folder / "b.ply", ply_with("char", "-2"));
+  EXPECT_NE(refused("b.ply").find("of point 2 it is -2"), std::string::npos);
   EXPECT_EQ(refused("b.ply", "seg"),
             folder / "b.ply: has no column 'seg' (data.clouds.point_label), its columns are x, y, z, part");
   write_npz(folder / "c.npz",

@@ -163,7 +163,7 @@ Nearest nearest_recipe(const FoundData& found, const std::string& task, const st
       return {"rigid/" + system + ".toml", 94'000};  // of 1,000 scenes of 96 frames
     case Family::shapes:
       if (task == "segmentation") {
-        return {"parts/" + system + ".toml", 400};
+        return {"parts/" + system + ".toml", 2000};
       }
       return {"solids/" + of_grids + ".toml", 800};
     case Family::poses:
@@ -317,6 +317,8 @@ void fit_training(ConfigDraft& draft, const FoundData& found, const std::string&
   } else {
     const bool few = found.family == Family::images || found.family == Family::shapes;
     const double most = found.family == Family::poses ? 300 : few ? 60 : 100;
+    require(draft.value("train", "epochs") != "false", "new_config: recipe ", recipe.path,
+            " must say epochs, which those of a draft are made of");
     const double all = epochs * static_cast<double>(recipe.samples) / usual_batch;
     now = std::clamp<double>(std::round(all / steps), 1, std::max(epochs, most));
     draft.set("epochs", static_cast<int64_t>(now),

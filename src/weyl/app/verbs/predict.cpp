@@ -224,14 +224,16 @@ Predicted into_trajectory(const PredictCommand& command, const Overwrite& overwr
   }
   const auto data = checked_data(command, predictor);
   const auto* sequences = std::get_if<PoseSequencesDataOptions>(&predictor.subject().recipe.data.set);
-  const FilledTrajectory filled = predict_trajectory(
-      predictor, data, sequences != nullptr ? sequences->repeated : RepeatedTimes::refuse, command.data,
-      command.out, overwrite.at(command.out), calls_for<PredictorCalls>(progress, ranks));
+  const FilledTrajectory filled =
+      predict_trajectory(predictor, data, std::llround(predictor.interface().typical_nodes),
+                         sequences != nullptr ? sequences->repeated : RepeatedTimes::refuse, command.data,
+                         command.out, overwrite.at(command.out), calls_for<PredictorCalls>(progress, ranks));
   return {filled.stopped ? 0 : 1, filled.stopped, "trajectories",
-          filled.stopped ? ""
-          : filled.place < 0
-              ? text("; nothing is missing of ", filled.poses, " poses")
-              : text("; pose ", filled.place + 1, " of ", filled.poses, " is the one that was missing")};
+          filled.stopped     ? ""
+          : filled.place < 0 ? text("; nothing is missing of ", filled.poses, " poses")
+                             : text("; pose ", filled.place + 1, " of ", filled.poses,
+                                    " is the one that is most likely missing, by ", filled.agree, " of the ",
+                                    filled.look, " windows that see its place")};
 }
 
 Predicted into_frames(const PredictCommand& command, const Overwrite& overwrite, FilePredictor& predictor,

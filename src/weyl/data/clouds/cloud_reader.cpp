@@ -4,9 +4,11 @@
 #include <array>
 #include <cmath>
 
+#include "weyl/carriers/unlabelled.h"
 #include "weyl/core/available_memory.h"
 #include "weyl/core/check.h"
 #include "weyl/core/quote.h"
+#include "weyl/core/small_letters.h"
 #include "weyl/data/clouds/las.h"
 #include "weyl/data/clouds/lidar_scan.h"
 #include "weyl/data/clouds/mesh_file.h"
@@ -22,12 +24,26 @@ namespace {
 
 const std::vector<std::string> usual_positions{"positions", "points", "pos", "xyz", "coords", "data"};
 const std::vector<std::string> usual_labels{"label", "labels", "class", "classes", "y", "target"};
-const std::vector<std::string> usual_point_labels{
-    "point_label",    "point_labels",    "part",          "parts",
-    "part_label",     "part_labels",     "pid",           "seg",
-    "segment",        "semantic",        "semantics",     "sem_label",
-    "semantic_label", "semantic_labels", "label",         "labels",
-    "class",          "scalar_label",    "classification"};
+const std::vector<std::string> usual_point_labels{"point_label",
+                                                  "point_labels",
+                                                  "part",
+                                                  "parts",
+                                                  "part_label",
+                                                  "part_labels",
+                                                  "pid",
+                                                  "seg",
+                                                  "segment",
+                                                  "semantic",
+                                                  "semantics",
+                                                  "sem_label",
+                                                  "semantic_label",
+                                                  "semantic_labels",
+                                                  "label",
+                                                  "labels",
+                                                  "class",
+                                                  "scalar_label",
+                                                  "classification",
+                                                  "scalar_classification"};
 const std::vector<std::string> of_atoms{"nuclear_charges", "atomic_numbers", "numbers", "species", "z"};
 constexpr size_t kMostArrayNames = 12;  // in a message
 constexpr double kByte = 255;
@@ -135,11 +151,18 @@ std::vector<double> gathered(const PointTable& table, const std::vector<int64_t>
   return values;
 }
 
+/// What labels of points must be.
+constexpr const char* kPointClass = " must be whole numbers from 0 on, -1 where the class is not known";
+
+bool is_point_class(double x) {
+  return x >= unlabelled && x == std::floor(x) && x <= kMostClass;
+}
+
 /// Numbers of a column as the classes of points: of the first that is none, its row; -1: all are.
 int64_t first_that_is_no_class(const PointTable& table, int64_t column) {
   for (int64_t row = 0; row < table.rows; ++row) {
     const double x = table.values[row * table.columns() + column];
-    if (!(x >= 0) || x != std::floor(x) || x > kMostClass) {
+    if (!is_point_class(x)) {
       return row;
     }
   }
@@ -151,8 +174,8 @@ void read_classes(const PointTable& table, const std::string& name, const std::s
   require<DataError>(column >= 0, where, ": has no column ", quote(name, 40),
                      " (data.clouds.point_label), its columns are ", list_of(table.names));
   const int64_t wrong = first_that_is_no_class(table, column);
-  require<DataError>(wrong < 0, where, ": ", quote(name, 40), " must be whole numbers from 0 on, of point ",
-                     wrong, " it is ", wrong < 0 ? 0 : table.values[wrong * table.columns() + column]);
+  require<DataError>(wrong < 0, where, ": ", quote(name, 40), kPointClass, "; of point ", wrong, " it is ",
+                     wrong < 0 ? 0 : table.values[wrong * table.columns() + column]);
   cloud.classes.reserve(table.rows);
   for (int64_t row = 0; row < table.rows; ++row) {
     cloud.classes.push_back(static_cast<int64_t>(table.values[row * table.columns() + column]));
@@ -222,15 +245,24 @@ void require_shape(const NamedArray& from, const std::vector<int64_t>& rows, int
                      " must hold numbers, got ", name_of(from.array.type));
 }
 
+/// The numbers of an array of labels, also where they are whole ones stored as floats, as NumPy's often are.
+std::vector<double> label_numbers(const NamedArray& from, const std::string& where) {
+  const Array& array = from.array;
+  require<DataError>(holds_values(array.type), where, ": ", quote(from.name, 40),
+                     " must be integers, got type ", name_of(array.type));
+  const auto count = static_cast<int64_t>(array.bytes.size()) / size_of(array.type);
+  return reals_of(array, 0, count, where + ": " + quote(from.name, 40));
+}
+
 /// The classes of all points of a file, (B P) or (P).
 std::vector<int64_t> classes_of_points(const NamedArray& from, const std::vector<int64_t>& rows,
                                        const std::string& where) {
   require_shape(from, rows, 1, where);
-  std::vector<int64_t> classes = integers_of(from.array, where + ": " + quote(from.name, 40));
-  const auto wrong = std::ranges::find_if(classes, [](int64_t k) { return k < 0 || k > kMostClass; });
-  require<DataError>(wrong == classes.end(), where, ": ", quote(from.name, 40),
-                     " must be whole numbers from 0 on, got ", wrong == classes.end() ? 0 : *wrong);
-  return classes;
+  const std::vector<double> numbers = label_numbers(from, where);
+  const auto wrong = std::ranges::find_if_not(numbers, is_point_class);
+  require<DataError>(wrong == numbers.end(), where, ": ", quote(from.name, 40), kPointClass, "; got ",
+                     wrong == numbers.end() ? 0 : *wrong);
+  return {numbers.begin(), numbers.end()};
 }
 
 std::vector<int64_t> labels_of(const NamedArray& from, int64_t clouds, bool many, const std::string& where) {
@@ -240,11 +272,11 @@ std::vector<int64_t> labels_of(const NamedArray& from, int64_t clouds, bool many
       single || shape == std::vector<int64_t>{clouds} || shape == std::vector<int64_t>{clouds, 1}, where,
       ": ", quote(from.name, 40), " must be ", shape_text(std::vector<int64_t>{clouds}),
       ", a class for each cloud, got ", shape_text(shape));
-  std::vector<int64_t> labels = integers_of(from.array, where + ": " + quote(from.name, 40));
-  const auto low = std::ranges::find_if(labels, [](int64_t k) { return k < 0; });
-  require<DataError>(low == labels.end(), where, ": ", quote(from.name, 40),
-                     " must be whole numbers from 0 on, got ", low == labels.end() ? 0 : *low);
-  return labels;
+  const std::vector<double> numbers = label_numbers(from, where);
+  const auto wrong = std::ranges::find_if_not(numbers, [](double x) { return is_point_class(x) && x >= 0; });
+  require<DataError>(wrong == numbers.end(), where, ": ", quote(from.name, 40),
+                     " must be whole numbers from 0 on, got ", wrong == numbers.end() ? 0 : *wrong);
+  return {numbers.begin(), numbers.end()};
 }
 
 /// Whether an array of this shape has a value for each point of positions of shape (B P 3) or (P 3).
@@ -472,9 +504,10 @@ std::string usual_point_label(const std::string& path, const CloudsDataOptions& 
         continue;
       }
       for (const std::string& name : usual_point_labels) {
-        const auto found = std::ranges::find(entries, name, &Hdf5Entry::name);
+        const auto found = std::ranges::find_if(
+            entries, [&](const Hdf5Entry& entry) { return in_small_letters(entry.name) == name; });
         if (found != entries.end() && has_value_of_each_point(found->shape, places->shape)) {
-          return name;
+          return found->name;
         }
       }
       return "";
@@ -484,8 +517,10 @@ std::string usual_point_label(const std::string& path, const CloudsDataOptions& 
   try {
     const PointTable table = table_of(path, o);
     for (const std::string& name : usual_point_labels) {
-      if (const int64_t column = table.find(name); column >= 0 && first_that_is_no_class(table, column) < 0) {
-        return name;
+      const auto found = std::ranges::find_if(
+          table.names, [&](const std::string& column) { return in_small_letters(column) == name; });
+      if (found != table.names.end() && first_that_is_no_class(table, found - table.names.begin()) < 0) {
+        return *found;
       }
     }
   } catch (const DataError&) {  // said by whoever reads it

@@ -35,11 +35,11 @@ inline constexpr std::string_view cloud_endings = ".npz, .ply, .pcd, .las, .off,
 /// columns that options.cpp names; bytes (0 .. 255 by their type) become parts of 255. Labels are whole numbers (), (1),
 /// (B) or (B, 1), those of points (P), (P, 1), (B, P) or (B, P, 1), or a column; by a usual name labels of points are not taken
 /// for those of clouds. DataError naming the file: what the formats
-/// say, an array that is not there or has another shape, numbers that are not finite, labels below 0 or no whole numbers.
+/// say, an array that is not there or has another shape, numbers that are not finite, labels below 0 (of points -1 is a class that is not known) or no whole numbers.
 void read_clouds(const std::string& path, const CloudsDataOptions& options,
                  const std::function<void(Cloud)>& use);
 
-/// The first usual name (part, semantic, classification, ...) under which a file has a whole number from 0 on for each point;
+/// The first usual name (part, semantic, classification, ..., in letters of any size) under which a file has a class for each point, as the file has it;
 /// empty: there is none, or the file cannot be read. Of an archive the headers alone are read.
 std::string usual_point_label(const std::string& path, const CloudsDataOptions& options);
 

@@ -291,9 +291,9 @@ PointTable read_point_text(const std::string& path, std::span<const std::string>
 
 namespace {
 
-/// How a file begins, by its lines that hold something and are no comments.
+/// How a file begins, by its lines that hold something, and by the comment above them.
 struct TextBeginning {
-  bool named = false, counted = false;                     // by a line of names, by one whole number
+  bool named = false, counted = false;  // by a line of names or a comment, by one whole number
   std::array<std::vector<std::optional<double>>, 2> rows;  // the first lines below these; a word is no number
 
   bool is_row(size_t k) const {
@@ -311,11 +311,13 @@ TextBeginning beginning_of(const std::string& path) {
   begin.resize(static_cast<size_t>(file.gcount()));
   std::string_view rest = begin;
   TextBeginning found;
+  std::string_view comment;  // the last one above the first row, which may name the columns
   for (size_t k = 0; !rest.empty() && k < found.rows.size();) {
     const size_t end = rest.find('\n');
     const std::string_view line = trimmed_cell(rest.substr(0, end));
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
-    if (line.empty() || comment_of(line)) {
+    if (const auto said = comment_of(line); line.empty() || said) {
+      comment = said && k == 0 ? *said : comment;
       continue;
     }
     const auto cells = cells_of(line);
@@ -328,6 +330,9 @@ TextBeginning beginning_of(const std::string& path) {
                              [](std::string_view cell) { return parse_real(cell); });
     }
   }
+  const auto words = names_of_cells(cells_of(comment));
+  found.named = found.named || (words.size() == found.rows[0].size() && names_places(words) &&
+                                std::ranges::count(words, "qw") == 0);  // of a point no quaternion is known
   return found;
 }
 
