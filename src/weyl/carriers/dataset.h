@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -29,6 +30,8 @@ struct Placement {
 struct CellPredictions {
   Tensor classes;        // (spatial...) int64
   Tensor probabilities;  // (K, spatial...)
+  /// What is made of the most probable classes (spatial...) int64 on another grid, as that of each one part remains; none: nothing.
+  std::function<Tensor(const Tensor&)> finish = {};
 };
 
 /// A set of samples. Safe to read from several threads.

@@ -3,6 +3,7 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/isfinite.h>
 #include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -18,6 +19,7 @@
 #include "weyl/data/base/sample_checks.h"
 #include "weyl/data/clouds/clouds.h"
 #include "weyl/data/clouds/ply.h"
+#include "weyl/data/images/image.h"
 #include "weyl/data/images/prediction.h"
 #include "weyl/parallel/ranks.h"
 #include "weyl/train/run/journal.h"
@@ -52,10 +54,11 @@ std::vector<fs::path> folders_below_common(const std::vector<std::string>& files
 
 class Writer {
  public:
-  Writer(std::string folder, const Dataset& data, bool masks, std::vector<std::string> names,
-         bool probabilities, Overwrite overwrite)
+  Writer(std::string folder, const Dataset& data, const Task& task, bool masks,
+         std::vector<std::string> names, bool probabilities, Overwrite overwrite)
       : folder_(std::move(folder)),
         data_(data),
+        task_(task),
         clouds_(dynamic_cast<const CloudSet*>(&data)),
         points_(data.schema().carrier() == Carrier::points),
         names_(std::move(names)),
@@ -161,6 +164,10 @@ class Writer {
         continue;
       }
       overwrite_.at(prediction_path(source, stems_.back()));
+      require<ConfigError>(
+          !probabilities_ || !is_image_file(source), source,
+          ": --probabilities of pictures go into a .safetensors file (--out), which a folder's "
+          ".png cannot hold");
       if (probabilities_) {
         overwrite_.at(prediction_path(source, text(stems_.back(), probabilities_ending)));
       }
@@ -169,7 +176,15 @@ class Writer {
 
   void write_mask(int64_t sample, const Tensor& classes, const Tensor& probabilities) {
     const std::string source = data_.source(sample), &stem = stems_.at(static_cast<size_t>(sample));
-    const CellPredictions there = data_.as_in_file(sample, {classes.cpu(), probabilities.cpu()});
+    // What the task makes of probabilities, as one part of each class, of those of certain classes.
+    const auto finish = [&](const Tensor& most_probable) {
+      std::vector<int64_t> sizes = most_probable.sizes().vec();
+      sizes.insert(sizes.begin(), probabilities.size(0));
+      const Tensor certain =
+          at::zeros(sizes, at::kByte).scatter_(0, most_probable.unsqueeze(0), 1).unsqueeze(0);
+      return task_.likeliest(certain)[0][0];
+    };
+    const CellPredictions there = data_.as_in_file(sample, {classes.cpu(), probabilities.cpu(), finish});
     write(source, stem, there.classes, probabilities.size(0));
     if (probabilities_) {
       write(source, text(stem, probabilities_ending), there.probabilities, 0);
@@ -209,6 +224,7 @@ class Writer {
 
   std::string folder_;
   const Dataset& data_;
+  const Task& task_;
   const CloudSet* clouds_;  // null: other samples, of which the nodes are all there is
   bool points_;
   std::vector<std::string> names_;  // of the classes, or none
@@ -235,7 +251,7 @@ int64_t predict_into_folder(const Predictor& predictor, const std::shared_ptr<co
   std::optional<Writer> writer;
   if (is_first(calls.ranks)) {
     writer.emplace(
-        folder, *data, gives("mask"),
+        folder, *data, *predictor.task(), gives("mask"),
         names_of_classes(predictor.saved().recipe.task,
                          of_points ? std::vector<std::string>() : predictor.saved().trained_on.classes),
         probabilities, std::move(overwrite));

@@ -388,10 +388,10 @@ class Overlaps : public Meter {
       return static_cast<double>(std::ranges::count(mask, 1));
     };
     const double of_right = cells(right), of_found = cells(found);
+    part.volume_error.push_back(std::abs(of_found - of_right) * cell);
     if (of_right == 0 && of_found == 0) {
       return;
     }
-    part.volume_error.push_back(std::abs(of_found - of_right) * cell);
     const SurfaceDistances distances = surface_distances(first, second);
     part.surface_dice.push_back(weyl::surface_dice(distances, tolerance_));
     const double far = weyl::hd95(distances, pooled_);

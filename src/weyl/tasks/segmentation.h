@@ -44,7 +44,7 @@ Tensor segmentation_loss(const Tensor& logits, const Tensor& target, const Segme
 ///             pixels. Of their surfaces (mask_surfaces.h), by the grid's spacing, averaged over the samples where one of both
 ///             masks is not empty: hd95_<name>, the Hausdorff distance at the 95th percentile, over those where neither is (one
 ///             alone is infinitely far: their number is hd95_infinite_<name>); surface_dice_<name> at the options' tolerance;
-///             volume_error_<name>, the difference of volumes, in ml of volumes in mm. Without a name: means over the same parts
+///             volume_error_<name>, the difference of volumes, in ml of volumes in mm, of all samples. Without a name: means over the same parts
 ///             as dice, hd95_infinite their sum. What no sample has is left out.
 ///             A sample without a labelled cell is not measured. Masks without probabilities have no cross_entropy.
 ///             Of points every class counts, 0 too; a class is measured on the clouds alone that have it or are said to, so

@@ -249,6 +249,39 @@ TEST(VolumeLayouts, FilesOfOneChannelAreCalledAsTheirCases) {
   EXPECT_EQ(names_of_cases(open_volume_files(folder / "loose", raw("", 1, 2))), (Names{"", "", ""}));
 }
 
+TEST(VolumeLayouts, FoldersForPredictionHoldWholeCases) {
+  const Folder folder;
+  make_nnunet(folder / "set");
+  const auto refusal_of = [](const std::string& path, int64_t channels) {
+    return message_of<DataError>([&] { open_volume_files(path, raw("", channels, 4)); });
+  };
+  // Not six cases of one channel.
+  EXPECT_NE(
+      refusal_of(folder / "set/imagesTs", 1).find("has 2 channels of each case by the names of its files"),
+      std::string::npos);
+  fs::remove_all(folder / "set/imagesTs");
+  write_image(folder / "set/imagesTs/z_0000.nii.gz", 1);
+  write_image(folder / "set/imagesTs/z_0001.nii.gz", 1);
+  EXPECT_NE(refusal_of(folder / "set/imagesTs", 1).find("has 2 channels of each case"), std::string::npos);
+  write_image(folder / "set/imagesTs/w_0000.nii.gz", 1);
+  EXPECT_NE(
+      refusal_of(folder / "set/imagesTs", 2).find("the case 'w' must have 2 channels, a file each, got 1"),
+      std::string::npos);
+  // Numbers of patients are none of channels.
+  for (const char* name : {"p_0000", "p_0001", "p_0002", "q_0001"}) {
+    write_image(folder / "patients/" + name + ".nii", 1);
+  }
+  EXPECT_EQ(open_volume_files(folder / "patients", raw("", 1, 2))->size(), 4);
+  // One of BraTS's cases alone.
+  for (const char* channel : {"t2w", "t1n"}) {
+    write_image(folder / "one/BraTS-00001/BraTS-00001-" + channel + ".nii.gz", 1);
+  }
+  write_mask(folder / "one/BraTS-00001/BraTS-00001-seg.nii.gz", {1});
+  const auto one = open_volume_files(folder / "one/BraTS-00001", raw("", 2, 2));
+  EXPECT_EQ(names_of_cases(one), (Names{"BraTS-00001"}));
+  EXPECT_EQ(one->batch(std::vector<int64_t>{0}).tokens(), 24);
+}
+
 TEST(VolumeLayouts, MasksAreHeldToTheirImageInAnyUnit) {
   const Folder folder;
   const auto write = [](const std::string& path, double spacing, double begin, int32_t unit) {

@@ -178,7 +178,7 @@ void require_same_data(const std::string& run, const Systems& systems) {
 bool train_fold(const CrossvalCommand& command, int64_t folds, int64_t fold, const TrainOptions& budget,
                 const Systems& systems) {
   const std::string run = run_of_fold(command.out, fold);
-  say(text("fold ", fold, " of ", folds, ": ", run));
+  say(text("fold ", fold, ", ", fold + 1, " of ", folds, ": ", run));
   TrainCommand train;
   train.output = command.output;
   train.machine = command.machine;

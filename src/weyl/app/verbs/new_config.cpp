@@ -268,15 +268,6 @@ void fit_augmentation(ConfigDraft& draft, const FoundData& found, const std::str
   }
 }
 
-/// A number of two digits.
-double two_digits(double x) {
-  if (x <= 0) {
-    return 0;
-  }
-  const double unit = std::pow(10, std::floor(std::log10(x)) - 1);
-  return unit < 1 ? std::round(x / unit) / std::round(1 / unit) : std::round(x / unit) * unit;
-}
-
 /// Epochs between validations, so that there are at least ten within `budget` epochs.
 TomlText epochs_between(double budget) {
   return budget >= 10 ? TomlText(static_cast<int64_t>(budget / 10)) : TomlText(two_digits(budget / 10.5));

@@ -1,6 +1,7 @@
 #include "weyl/data/base/draft.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 
@@ -301,6 +302,14 @@ void write_classes(ConfigDraft& draft, const std::string& task, const Classes& c
     draft.remark(
         text("The files do not name the ", classes.count, " classes; names = [...] does, for reports."));
   }
+}
+
+double two_digits(double x) {
+  if (x <= 0) {
+    return 0;
+  }
+  const double unit = std::pow(10, std::floor(std::log10(x)) - 1);
+  return unit < 1 ? std::round(x / unit) / std::round(1 / unit) : std::round(x / unit) * unit;
 }
 
 bool reads_grids(std::string_view system) {

@@ -141,6 +141,9 @@ void write_classes(ConfigDraft& draft, const std::string& task, const Classes& c
 inline constexpr const char* upright_pictures =
     "pictures are taken to have an up, as photographs have; \"rotations\" where they may lie any way";
 
+/// A number above 0 rounded to two digits; 0 of others.
+double two_digits(double x);
+
 /// Whether a system reads images and volumes as grids; the others see them as points.
 bool reads_grids(std::string_view system);
 

@@ -1,6 +1,11 @@
 // Poses, as `weyl config new` sees them: sequences with a missing pose, and trajectories of which such are taken.
+#include <ATen/TensorOperators.h>
+
 #include <algorithm>
+#include <cmath>
 #include <filesystem>
+#include <limits>
+#include <numeric>
 
 #include "weyl/carriers/loader.h"
 #include "weyl/core/check.h"
@@ -32,6 +37,35 @@ bool holds_whole(const Dataset& train) {
   return whole;
 }
 
+/// The distance of a token to its nearest neighbour, the median over those of the first samples, in two digits; 0: places are all the same, or the group has none.
+double distance_of_neighbours(LieGroup group, const Dataset& train) {
+  const int64_t d = dimension_of(group);
+  if (matrix_size(group) == d) {
+    return 0;
+  }
+  constexpr int64_t samples = 64;
+  std::vector<int64_t> first(static_cast<size_t>(std::min(samples, train.size())));
+  std::iota(first.begin(), first.end(), 0);
+  const Batch batch = train.batch(first);
+  const auto& poses = std::get<Poses>(batch.input);
+  const Tensor places = poses.elements.select(2, d).slice(1, 0, d).to(at::kCPU, at::kDouble);
+  std::vector<double> nearest;
+  for (int64_t s = 0; s < poses.count(); ++s) {
+    const Tensor x = places.slice(0, poses.graphs.offsets[s], poses.graphs.offsets[s + 1]);
+    for (int64_t i = 0; i < x.size(0) && x.size(0) > 1; ++i) {
+      Tensor square = (x - x[i]).square().sum(1);
+      square[i] = std::numeric_limits<double>::infinity();
+      nearest.push_back(std::sqrt(square.min().item<double>()));
+    }
+  }
+  if (nearest.empty()) {
+    return 0;
+  }
+  const auto middle = nearest.begin() + std::ssize(nearest) / 2;
+  std::nth_element(nearest.begin(), middle, nearest.end());
+  return two_digits(*middle);
+}
+
 FoundData completion(const PoseSequencesDataOptions& options, const Splits& splits) {
   FoundData found;
   found.family = FoundData::Family::poses;
@@ -39,6 +73,18 @@ FoundData completion(const PoseSequencesDataOptions& options, const Splits& spli
   count_samples(found, splits, options.path);
   found.tasks = {{"completion", "sequences with a missing pose"}};
   found.write_task = [](ConfigDraft&, const std::string&, const std::string&) {};
+  // Beside lengths of another order angles count for nothing, or for all.
+  constexpr double most = 5, least = 1 / most;
+  if (const double apart = distance_of_neighbours(options.group, *splits.train);
+      apart > most || (apart > 0 && apart < least)) {
+    found.write_model = [apart](ConfigDraft& draft, const FoundData&, const std::string& system) {
+      if (system == "lie") {
+        draft.table("model.lie");
+        draft.set("length_scale", apart,
+                  "how far neighbours are apart: the length that counts as much as one radian");
+      }
+    };
+  }
   return found;
 }
 

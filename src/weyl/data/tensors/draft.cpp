@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 struct TensorLabels {
   const Quantity *displacement = nullptr, *classes = nullptr, *energy = nullptr, *forces = nullptr,
                  *pose = nullptr;
-  std::vector<Quantity> numbers;
+  std::vector<Quantity> numbers;  // of samples, else of their nodes
   int64_t class_count = 0, mask_classes = 0;
 };
 
@@ -32,8 +32,9 @@ int64_t categories_of(const std::string& file, const std::string& name) {
 
 TensorLabels tensor_labels_of(const std::string& file, const Schema& schema) {
   TensorLabels labels;
+  std::vector<Quantity> of_nodes;
   for (const Quantity& q : schema.labels) {
-    const bool number = q.level == Level::graph && q.kind == Kind::scalar && q.channels == 1;
+    const bool scalar = q.kind == Kind::scalar && q.channels == 1, number = scalar && q.level == Level::graph;
     if (q.name == "displacement" && q.level == Level::node && q.kind == Kind::vector) {
       labels.displacement = &q;
     } else if (q.name == "pose" && q.level == Level::node && q.kind == Kind::element) {
@@ -47,7 +48,12 @@ TensorLabels tensor_labels_of(const std::string& file, const Schema& schema) {
       labels.forces = &q;
     } else if (number) {
       labels.numbers.push_back(q);
+    } else if (scalar && q.name != "time" && !schema.interface.grid) {  // which converted trajectories have
+      of_nodes.push_back(q);
     }
+  }
+  if (labels.numbers.empty()) {
+    labels.numbers = of_nodes;
   }
   if (schema.interface.grid && SafetensorsFile(file).contains("mask")) {
     labels.mask_classes = categories_of(file, "mask");
@@ -196,11 +202,13 @@ FoundData look_at_tensor_files(const std::string& path, const std::string& file)
   fits(labels->classes != nullptr, "classification", "class");
   fits(labels->mask_classes > 0, "segmentation", "mask");
   fits(labels->energy != nullptr && schema.interface.dimension == 3, "force_field", "energy");
-  fits(!labels->numbers.empty(), "property", "numbers of samples");
+  fits(!labels->numbers.empty(), "property",
+       labels->numbers.empty() || labels->numbers[0].level == Level::graph ? "numbers of samples"
+                                                                           : "numbers of nodes");
   require<ConfigError>(
       !found.tasks.empty(), path,
       ": no task learns the labels of its files; names that tasks know: displacement, class, mask, "
-      "energy, forces, of poses element with flank, and pose, or any number of a sample");
+      "energy, forces, of poses element with flank, and pose, or any number of a sample or of its nodes");
   found.write_data = [=](ConfigDraft& draft, const std::string& task, const std::string&) {
     const auto& features = kept->interface.features;
     if (task == "pose_correction" && features.size() == 1 && features[0].channels == 2) {

@@ -128,8 +128,12 @@ PlacedCase look_at(const VolumeCase& files, const DecathlonDataOptions& o) {
                      " files of its case, got ", image.volumes());
   require_size(files.channels[0], "sizes", image.shape, files.channels.size() == 1 ? 1 : channels, o.limit);
   const auto must_fit = [&](const std::string& file, const char* what) {
+    const auto in_order = [&](const NiftiHeader& header) {
+      return o.check_geometry ? canonical_header(header) : header;
+    };
     require_same_grid(
-        image, text("its image ", files.channels[0]), read_volume_header(file), file, what, o.check_geometry,
+        in_order(image), text("its image ", files.channels[0]), in_order(read_volume_header(file)), file,
+        what, o.check_geometry,
         "; mend the header, or take them as they are by data.decathlon.check_geometry = false in a config");
   };
   for (size_t c = 1; c < files.channels.size(); ++c) {
@@ -152,13 +156,17 @@ PlacedCase look_at(const VolumeCase& files, const DecathlonDataOptions& o) {
   return placed;
 }
 
+/// The axes of a file of a case, which may have its own where it stands at the same place; by check_geometry = false the first file's count for all.
+NiftiOrientation orientation_in(const PlacedCase& c, const Nifti& volume, const Reading& reading) {
+  return reading.options.check_geometry ? orientation_of(affine_of(volume.header)) : c.orientation;
+}
+
 /// All channels of a case as its files have them, (C, X, Y, Z) in canonical order.
 Tensor image_of(const PlacedCase& c, const Reading& reading) {
   std::vector<Tensor> channels;
   for (const std::string& file : c.files.channels) {
     const Nifti image = read_volume(file, reading.limit());
-    // By the first file's axes: check_geometry = false takes the others as they are.
-    channels.push_back(image_tensor(image, c.orientation));
+    channels.push_back(image_tensor(image, orientation_in(c, image, reading)));
     require<DataError>(channels.back().isfinite().all().item<bool>(), file,
                        ": values must be finite, some are not");
   }
@@ -167,8 +175,8 @@ Tensor image_of(const PlacedCase& c, const Reading& reading) {
 
 /// The classes of a case as its file has them, by their places, (X, Y, Z) in canonical order.
 Tensor mask_of(const PlacedCase& c, const Reading& reading) {
-  return mask_tensor(read_volume(c.files.mask, reading.limit()), reading.numbers, c.orientation,
-                     c.files.mask);
+  const Nifti mask = read_volume(c.files.mask, reading.limit());
+  return mask_tensor(mask, reading.numbers, orientation_in(c, mask, reading), c.files.mask);
 }
 
 /// The box of what is not 0 in any channel, or in the mask, whose truth nobody may lose; all of it where everything is 0.
@@ -375,25 +383,18 @@ class Volumes : public Dataset, public NumberedClasses {
   const Intensities::Values& intensities() const { return intensities_->values(); }
 
  private:
-  /// Probabilities onto the kept box of the file's grid, and from them the classes. A cell whose class is not its most
-  /// likely one, because it was changed after, counts as certain.
+  /// Probabilities onto the kept box of the file's grid, and from them the classes.
   static void resample_back(const PlacedCase& c, CellPredictions& p) {
-    Tensor shares = p.probabilities.to(at::kFloat);
-    const Tensor certain = is_most_likely(p.classes, shares).logical_not();
-    if (certain.any().item<bool>()) {
-      std::vector<Tensor> all;
-      for (int64_t k = 0; k < shares.size(0); ++k) {
-        all.push_back(at::where(certain, (p.classes == k).to(at::kFloat), shares[k]));
-      }
-      shares = at::stack(all);
-    }
     GridChange back{c.box.kept, {1, 1, 1}};
     const GridChange there = c.change();
     for (size_t d = 0; d < 3; ++d) {
       back.step[d] = 1 / there.step[d];
     }
-    p.probabilities = resampled(shares, back, Interpolation::linear);
+    p.probabilities = resampled(p.probabilities.to(at::kFloat), back, Interpolation::linear);
     p.classes = most_likely(p.probabilities);
+    if (p.finish) {
+      p.classes = p.finish(p.classes);
+    }
   }
 
   /// Background around the kept box.
@@ -717,8 +718,20 @@ std::shared_ptr<const Dataset> open_volume_files(const std::string& path,
   VolumeIndex names = around.value_or(VolumeIndex{});
   const auto channels = o.modalities > 0 ? o.modalities : std::ssize(names.modalities);
   std::vector<VolumeCase> cases;
-  if (channels > 0 && are_by_channel(files, channels)) {
-    cases = cases_by_channel(files, channels);
+  const auto listed = std::ssize(names.modalities);
+  const int64_t named = !fs::is_directory(path)                       ? 0
+                        : listed > 1 && are_by_channel(files, listed) ? listed
+                                                                      : channels_of_cases(files);
+  require<DataError>(channels == 0 || named <= channels, path, ": has ", named,
+                     " channels of each case by the names of its files (_0000, _0001, ...), must have ",
+                     channels, " (data.decathlon.modalities): give the files of those alone");
+  if (channels > 0 &&
+      (are_by_channel(files, channels) || (channels > 1 && lack_a_channel(files, channels)))) {
+    cases = cases_by_channel(files, channels);  // or says which case lacks one
+  } else if (auto one = channels > 1 && fs::is_directory(path) ? index_of_case(path) : std::nullopt;
+             one && std::ssize(one->modalities) == channels) {
+    cases = one->test;
+    names = std::move(*one);
   } else {
     for (const std::string& file : files) {
       cases.push_back({"", {file}, ""});

@@ -115,9 +115,4 @@ Tensor most_likely(const Tensor& probabilities) {
   return found;
 }
 
-Tensor is_most_likely(const Tensor& classes, const Tensor& probabilities) {
-  const Tensor own = probabilities.gather(0, classes.to(at::kLong).unsqueeze(0)).squeeze(0);
-  return own >= probabilities.amax(0) - kTie;
-}
-
 }  // namespace weyl

@@ -33,7 +33,4 @@ Tensor resampled_classes(const Tensor& mask, int64_t classes, const GridChange& 
 /// rounding the lowest.
 Tensor most_likely(const Tensor& probabilities);
 
-/// Of which cells (X, Y, Z) bool the class (X, Y, Z) is the likeliest of (K, X, Y, Z), or equal to it to within rounding.
-Tensor is_most_likely(const Tensor& classes, const Tensor& probabilities);
-
 }  // namespace weyl

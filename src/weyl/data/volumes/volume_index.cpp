@@ -179,8 +179,8 @@ void require_ending(const std::string& ending, std::string_view where) {
       ending.starts_with('.') && is_volume_file(ending), where,
       ": 'file_ending' must be .nii.gz, .nii, .mha or .nrrd, got ", quote(ending, 20),
       picture
-          ? "; pictures with masks are read by data.set = \"images\", from images/ beside masks/, and stacks of "
-            "them once each is saved as one NIfTI volume"
+          ? "; pictures with masks are read by data.set = \"images\", .png, .jpg or .bmp from images/ beside masks/, and "
+            "stacks of them once each is saved as one NIfTI volume"
           : "; save the volumes as NIfTI and change file_ending");
 }
 
@@ -278,6 +278,22 @@ bool is_case_folder(const fs::path& folder) {
   return !words.empty() && !words.contains("");
 }
 
+/// The case of a folder, with the names of its channels.
+std::pair<VolumeCase, std::vector<std::string>> case_of(const fs::path& folder,
+                                                        std::map<std::string, std::string> words) {
+  VolumeCase found{folder.filename().string(), {}, ""};
+  if (const auto mask = words.find(kMaskWord); mask != words.end()) {
+    found.mask = mask->second;
+    words.erase(mask);
+  }
+  std::vector<std::string> channels;
+  for (const auto& [word, file] : words) {
+    channels.push_back(word);
+    found.channels.push_back(file);
+  }
+  return {std::move(found), std::move(channels)};
+}
+
 VolumeIndex read_brats(const std::string& folder) {
   VolumeIndex index;
   std::string first;
@@ -289,23 +305,14 @@ VolumeIndex read_brats(const std::string& folder) {
     return list;
   };
   for (const fs::path& path : folders_in(folder)) {
-    auto words = words_of_case(path);
+    const auto words = words_of_case(path);
     if (words.empty()) {
       continue;
     }
     require<DataError>(!words.contains(""), words.begin()->second,
                        ": must begin with the name of its folder, ", quote(path.filename().string(), 60),
                        ", as all volumes of a folder a case do");
-    VolumeCase found{path.filename().string(), {}, ""};
-    if (const auto mask = words.find(kMaskWord); mask != words.end()) {
-      found.mask = mask->second;
-      words.erase(mask);
-    }
-    std::vector<std::string> channels;
-    for (const auto& [word, file] : words) {
-      channels.push_back(word);
-      found.channels.push_back(file);
-    }
+    auto [found, channels] = case_of(path, words);
     if (first.empty()) {
       index.modalities = channels;
       first = path.string();
@@ -341,6 +348,20 @@ std::string text_of(const std::string& path) {
 }
 
 }  // namespace
+
+std::optional<VolumeIndex> index_of_case(const std::string& folder) {
+  // The path as it is called, also where it is given as "." or with a sign behind it.
+  std::error_code error;
+  fs::path path = fs::weakly_canonical(folder, error);
+  if (!is_case_folder(path)) {
+    return {};
+  }
+  VolumeIndex index;
+  auto [found, channels] = case_of(path, words_of_case(path));
+  index.modalities = channels;
+  index.test.push_back(std::move(found));
+  return index;
+}
 
 std::vector<std::string> volumes_in(const std::string& folder) {
   std::vector<std::string> result;
@@ -378,16 +399,46 @@ std::vector<VolumeCase> cases_by_channel(const std::vector<std::string>& files, 
   return cases;
 }
 
-bool are_by_channel(const std::vector<std::string>& files, int64_t channels) {
+namespace {
+
+/// The numbers of channels that the names of files say, by case; nothing: a file says none, or two of a case the same.
+std::optional<std::map<std::string, std::set<int64_t>>> channels_by_case(
+    const std::vector<std::string>& files) {
   std::map<std::string, std::set<int64_t>> found;
   for (const std::string& file : files) {
     const auto [name, channel] = split_channel(stem_of(file));
-    if (channel < 0 || channel >= channels || !found[name].insert(channel).second) {
-      return false;
+    if (channel < 0 || !found[name].insert(channel).second) {
+      return {};
     }
   }
-  return !found.empty() &&
-         std::ranges::all_of(found, [&](const auto& of) { return std::ssize(of.second) == channels; });
+  return found;
+}
+
+bool is_whole(const std::set<int64_t>& channels, int64_t count) {
+  return std::ssize(channels) == count && *channels.rbegin() == count - 1;
+}
+
+}  // namespace
+
+bool are_by_channel(const std::vector<std::string>& files, int64_t channels) {
+  const auto cases = channels_by_case(files);
+  return cases && !cases->empty() &&
+         std::ranges::all_of(*cases, [&](const auto& c) { return is_whole(c.second, channels); });
+}
+
+int64_t channels_of_cases(const std::vector<std::string>& files) {
+  const auto cases = channels_by_case(files);
+  if (!cases || cases->size() < 2) {  // of one name numbers may be those of cases
+    return 0;
+  }
+  const int64_t count = std::ssize(cases->begin()->second);
+  return are_by_channel(files, count) ? count : 0;
+}
+
+bool lack_a_channel(const std::vector<std::string>& files, int64_t channels) {
+  const auto cases = channels_by_case(files);
+  return cases && std::ranges::any_of(*cases, [&](const auto& c) { return is_whole(c.second, channels); }) &&
+         std::ranges::all_of(*cases, [&](const auto& c) { return *c.second.rbegin() < channels; });
 }
 
 VolumeIndex parse_volume_index(std::string_view text, const std::string& folder, std::string_view where) {
@@ -432,6 +483,15 @@ std::optional<VolumeIndex> index_in(const fs::path& folder) {
   const std::string path = (folder / kIndexFile).string();
   return fs::is_regular_file(path) ? std::optional(parse_volume_index(text_of(path), folder.string(), path))
                                    : std::nullopt;
+}
+
+/// The same; nothing also where it cannot be read.
+std::optional<VolumeIndex> readable_index_in(const fs::path& folder) {
+  try {
+    return index_in(folder);
+  } catch (const DataError&) {
+    return {};
+  }
 }
 
 }  // namespace
@@ -543,6 +603,10 @@ std::optional<VolumeIndex> index_around(const std::vector<std::string>& files) {
     try {
       index = read_volume_index(folder.string());
     } catch (const DataError&) {
+      // What is wrong with other files of the set does not change what its images are.
+      if (folder != own && own.filename().string().starts_with("images")) {
+        return readable_index_in(folder);
+      }
       continue;
     }
     for (const auto* cases : {&index->training, &index->test}) {

@@ -79,6 +79,16 @@ std::vector<VolumeCase> cases_by_channel(const std::vector<std::string>& files, 
 /// Whether files are a file for each channel by their names: of every case the numbers 0 to `channels` - 1.
 bool are_by_channel(const std::vector<std::string>& files, int64_t channels);
 
+/// The case of a folder as BraTS has one for each, named by what stands behind the folder's name in those of its files; nothing: it is no such folder.
+std::optional<VolumeIndex> index_of_case(const std::string& folder);
+
+/// How many channels each case has by the names of its files, _0000 on; 0: not all the same, or there is only one case, whose numbers may be
+/// those of cases.
+int64_t channels_of_cases(const std::vector<std::string>& files);
+
+/// Whether some cases have all of so many channels by the names of their files, and others fewer.
+bool lack_a_channel(const std::vector<std::string>& files, int64_t channels);
+
 /// The volumes (is_volume_file) of a folder, in the order of their names, hidden ones left out.
 std::vector<std::string> volumes_in(const std::string& folder);
 
