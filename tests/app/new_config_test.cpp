@@ -107,6 +107,13 @@ TEST(NewConfig, OfPosesAndTrajectories) {
   const std::string config = trained(folder, "made");
   has(config, "group = \"se2\"");
   has(config, "system = \"lie\"");
+  has_not(config, "length_scale");
+  ASSERT_EQ(
+      weyl_program(
+          "data make pose_sequences --out far group=se2 step=300 spread=3000 train=12 valid=4 test=4", folder)
+          .code,
+      0);
+  has(trained(folder, "far"), "length_scale = ");
   // A trajectory is cut by its own set: nothing has to be made of it first.
   for (const char* file : {"desk.tum.txt", "hall.euroc.csv", "street.kitti.txt"}) {
     const std::string trajectory = fixtures + "poses/" + file;
@@ -265,6 +272,8 @@ TEST(NewConfig, OfTensorFiles) {
   write("images", {of("class", ElementType::i64, {8, 1}, eight),
                    of("values", ElementType::f32, {8, 1, 16, 16}, values)});
   has(trained(folder, "numbers"), "targets = [\"dipole\"]");
+  write("nodes", {graphs, positions, of("charge", ElementType::f32, {12, 1}, std::span(places).first(12))});
+  has(trained(folder, "nodes"), "targets = [\"charge\"]");
   has(trained(folder, "classes"), "categories = 3");
   const std::string moving = trained(folder, "moves");
   has(moving, "name = \"trajectory\"");

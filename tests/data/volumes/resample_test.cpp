@@ -232,8 +232,8 @@ TEST(Resample, EachFileOfACaseMayHaveAxesOfItsOwn) {
   const NiftiOrientation turned{{1, 0, 2}, {true, false, true}};
   for (const std::string name : {"set", "other"}) {
     write_oriented(folder / name + "/images/a.nii", image, spacing, {}, ElementType::f32);
-    write_oriented(folder / name + "/labels/a.nii", mask, spacing, name == "set" ? NiftiOrientation{} : turned,
-                   ElementType::u8);
+    write_oriented(folder / name + "/labels/a.nii", mask, spacing,
+                   name == "set" ? NiftiOrientation{} : turned, ElementType::u8);
   }
   const auto read = [&](const std::string& name) {
     const auto set = open_set({.path = folder / name,

@@ -191,7 +191,8 @@ int measure(const EvalCommand& command, const Systems& systems, const std::share
   }
   say_notes(predictor.notes());
   if (const auto* clouds = std::get_if<CloudsDataOptions>(&recipe.data.set);
-      clouds != nullptr && !clouds->point_label.empty() && (clouds->points > 0 || clouds->input.centres > 0)) {
+      clouds != nullptr && !clouds->point_label.empty() &&
+      (clouds->points > 0 || clouds->input.centres > 0)) {
     say("classes are those of the model's nodes, which are drawn, not of all points of the clouds: "
         "data.clouds.points=0 data.clouds.centres=0 with --data takes all as nodes");
   }
