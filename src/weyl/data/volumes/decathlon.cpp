@@ -128,12 +128,8 @@ PlacedCase look_at(const VolumeCase& files, const DecathlonDataOptions& o) {
                      " files of its case, got ", image.volumes());
   require_size(files.channels[0], "sizes", image.shape, files.channels.size() == 1 ? 1 : channels, o.limit);
   const auto must_fit = [&](const std::string& file, const char* what) {
-    const auto in_order = [&](const NiftiHeader& header) {
-      return o.check_geometry ? canonical_header(header) : header;
-    };
     require_same_grid(
-        in_order(image), text("its image ", files.channels[0]), in_order(read_volume_header(file)), file,
-        what, o.check_geometry,
+        image, text("its image ", files.channels[0]), read_volume_header(file), file, what, o.check_geometry,
         "; mend the header, or take them as they are by data.decathlon.check_geometry = false in a config");
   };
   for (size_t c = 1; c < files.channels.size(); ++c) {
@@ -725,8 +721,7 @@ std::shared_ptr<const Dataset> open_volume_files(const std::string& path,
   require<DataError>(channels == 0 || named <= channels, path, ": has ", named,
                      " channels of each case by the names of its files (_0000, _0001, ...), must have ",
                      channels, " (data.decathlon.modalities): give the files of those alone");
-  if (channels > 0 &&
-      (are_by_channel(files, channels) || (channels > 1 && lack_a_channel(files, channels)))) {
+  if (channels > 0 && have_a_case_by_channel(files, channels)) {
     cases = cases_by_channel(files, channels);  // or says which case lacks one
   } else if (auto one = channels > 1 && fs::is_directory(path) ? index_of_case(path) : std::nullopt;
              one && std::ssize(one->modalities) == channels) {

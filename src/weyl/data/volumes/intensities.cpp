@@ -59,12 +59,11 @@ bool are_alike(std::span<const float> values) {
   return high - low <= kAlike * std::abs(median);
 }
 
-/// Whether 0 is a value as others are: some are below it, and it is not that of a background, which a tenth of a volume and more is. Houndsfield's
-/// numbers pass through 0 in the middle of the body; a scan that is normalised already has below 0 what is dark, and 0 around the head.
-bool crosses_zero(std::span<const float> values) {
+/// Whether 0 is a value as others are, of values of which some are below it: not that of a background, which a tenth of a volume and more is.
+/// Hounsfield's numbers pass through 0 in the middle of the body; a scan that is normalised already has below 0 what is dark, and 0 around the head.
+bool has_few_zeros(std::span<const float> values) {
   constexpr int64_t kShare = 10;
-  return std::ranges::any_of(values, [](float x) { return x < 0; }) &&
-         kShare * std::ranges::count(values, 0.F) < std::ssize(values);
+  return kShare * std::ranges::count(values, 0.F) < std::ssize(values);
 }
 
 /// For mean 0 and deviation 1 over the voxels that count. Where those that are not 0 are (nearly) equal, as in a mask
@@ -74,7 +73,8 @@ Scaling scaling_of(std::span<const float> values, VoxelsCounted counted) {
   if (low == high) {  // a constant channel becomes 0
     return {low, 1, true};
   }
-  return scaling_over(values, counted == VoxelsCounted::all || crosses_zero(values) || are_alike(values));
+  return scaling_over(
+      values, counted == VoxelsCounted::all || (low < 0 && has_few_zeros(values)) || are_alike(values));
 }
 
 }  // namespace

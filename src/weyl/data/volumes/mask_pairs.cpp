@@ -117,10 +117,8 @@ MaskPairs pair_masks(const std::string& predicted, const std::string& truth) {
 
 ComparedMasks read_masks(const MaskPair& pair, const MaskPairs& of, bool as_is) {
   const Nifti truth = read_volume(pair.truth), predicted = read_volume(pair.predicted);
-  const auto in_order = [&](const NiftiHeader& header) { return as_is ? header : canonical_header(header); };
-  require_same_grid(in_order(truth.header), "the true mask " + pair.truth, in_order(predicted.header),
-                    pair.predicted, "it", !as_is,
-                    "; mend its header, or compare voxels in the order of the files by --as-is");
+  require_same_grid(truth.header, "the true mask " + pair.truth, predicted.header, pair.predicted, "it",
+                    !as_is, "; mend its header, or compare voxels in the order of the files by --as-is");
   const auto orientation = [](const Nifti& mask) { return orientation_of(affine_of(mask.header)); };
   std::vector<int64_t> numbers = of.numbers;
   const Tensor said =

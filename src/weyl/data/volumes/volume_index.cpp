@@ -435,7 +435,7 @@ int64_t channels_of_cases(const std::vector<std::string>& files) {
   return are_by_channel(files, count) ? count : 0;
 }
 
-bool lack_a_channel(const std::vector<std::string>& files, int64_t channels) {
+bool have_a_case_by_channel(const std::vector<std::string>& files, int64_t channels) {
   const auto cases = channels_by_case(files);
   return cases && std::ranges::any_of(*cases, [&](const auto& c) { return is_whole(c.second, channels); }) &&
          std::ranges::all_of(*cases, [&](const auto& c) { return *c.second.rbegin() < channels; });

@@ -86,8 +86,8 @@ std::optional<VolumeIndex> index_of_case(const std::string& folder);
 /// those of cases.
 int64_t channels_of_cases(const std::vector<std::string>& files);
 
-/// Whether some cases have all of so many channels by the names of their files, and others fewer.
-bool lack_a_channel(const std::vector<std::string>& files, int64_t channels);
+/// Whether the names of files say channels 0 to `channels` - 1, and all of them of a case at least: others may lack some.
+bool have_a_case_by_channel(const std::vector<std::string>& files, int64_t channels);
 
 /// The volumes (is_volume_file) of a folder, in the order of their names, hidden ones left out.
 std::vector<std::string> volumes_in(const std::string& folder);

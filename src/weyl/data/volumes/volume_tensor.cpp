@@ -62,6 +62,9 @@ std::array<double, 3> canonical_spacing(const NiftiHeader& header) {
   return {spacing[orientation.axis[0]], spacing[orientation.axis[1]], spacing[orientation.axis[2]]};
 }
 
+namespace {
+
+/// The header with its axes in canonical order: the same voxels at the same places, by its sform.
 NiftiHeader canonical_header(const NiftiHeader& header) {
   const NiftiAffine given = affine_of(header);
   const NiftiOrientation orientation = orientation_of(given);
@@ -79,6 +82,8 @@ NiftiHeader canonical_header(const NiftiHeader& header) {
   }
   return canonical;
 }
+
+}  // namespace
 
 double voxels_apart(const NiftiHeader& a, const NiftiHeader& b) {
   NiftiAffine x = affine_of(a), y = affine_of(b);
@@ -101,8 +106,11 @@ double voxels_apart(const NiftiHeader& a, const NiftiHeader& b) {
   return worst / *std::min_element(spacing.begin(), spacing.end());
 }
 
-void require_same_grid(const NiftiHeader& first, const std::string& whose, const NiftiHeader& other,
-                       const std::string& of, const char* what, bool places, const char* advice) {
+void require_same_grid(const NiftiHeader& first_stored, const std::string& whose,
+                       const NiftiHeader& other_stored, const std::string& of, const char* what, bool places,
+                       const char* advice) {
+  const auto in_order = [&](const NiftiHeader& header) { return places ? canonical_header(header) : header; };
+  const NiftiHeader first = in_order(first_stored), other = in_order(other_stored);
   require<DataError>(
       other.volumes() == 1 && std::equal(other.shape.begin(), other.shape.begin() + 3, first.shape.begin()),
       of, ": ", what, " must have the sizes of ", whose, ", ", shape_text(std::span(first.shape).first(3)),

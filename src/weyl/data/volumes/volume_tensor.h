@@ -23,11 +23,9 @@ std::array<double, 3> canonical_spacing(const NiftiHeader& header);
 /// unit of its own.
 double voxels_apart(const NiftiHeader& a, const NiftiHeader& b);
 
-/// The header with its axes in canonical order: the same voxels at the same places, by its sform.
-NiftiHeader canonical_header(const NiftiHeader& header);
-
 /// `what` is in the file `of` and must be on the grid of `first`, which errors call `whose`, "its image a.nii". DataError: other
-/// sizes, or more than one volume; with `places` also where a corner is more than a tenth of a voxel away, and then `advice`.
+/// sizes, or more than one volume; with `places` also where a corner is more than a tenth of a voxel away, and then `advice`: each
+/// may then have axes of its own, else both are compared as they are stored.
 void require_same_grid(const NiftiHeader& first, const std::string& whose, const NiftiHeader& other,
                        const std::string& of, const char* what, bool places = true, const char* advice = "");
 
